@@ -1,0 +1,8 @@
+/* Our own declarations against the same table of sizes and offsets that CudaHeaderFacts.c holds cuda.h to. */
+#include "Runtime/CudaTypes.h"
+
+#define TF_CUDA_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type);
+#define TF_CUDA_FIELD(type, field, offset, bytes)                                                                      \
+  _Static_assert(offsetof(type, field) == (offset), "offset of " #type "." #field);                                    \
+  _Static_assert(sizeof(((type *)0)->field) == (bytes), "size of " #type "." #field);
+#include "Runtime/CudaLayouts.def"
