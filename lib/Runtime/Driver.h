@@ -29,6 +29,11 @@ struct tf_driver {
   void *state;
   void (*close)(tf_driver *driver);
   int is_sim;
+  /* Only the simulator has it (else null): its account of the fault behind the last error of a launch or of a
+   * synchronisation. Writes a NUL-terminated text (kernel, thread, PTX and source lines, several lines) into message
+   * and returns TF_TRAP (the kernel stopped itself), TF_CHECKER (a checker's finding) or TF_DRIVER (any other fault of
+   * the program); TF_OK, with message untouched, if nothing is to be told. Each fault is told once. Thread-safe. */
+  tf_status (*take_fault)(tf_driver *driver, char *message, size_t message_size);
 };
 
 /* Fills *out from the shared library `path`; null means $TF_CUDA_DRIVER, or libcuda.so.1 if that is unset. cuInit is
