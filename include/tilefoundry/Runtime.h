@@ -1,0 +1,240 @@
+/* The runtime: from PTX and its manifest to checked calls on a CUDA device or on the simulated one.
+ *
+ *   tf_runtime ── a device, its context, the message of the first error
+ *      └─ tf_program ── a loaded PTX module (and its manifest)
+ *            ├─ tf_entry ──── a host function: arguments are checked, then its launches run
+ *            └─ tf_kernel ─── one kernel, launched with a geometry of the caller's
+ *
+ *     tf_runtime *rt;
+ *     tf_runtime_create(&rt);
+ *     if (tf_device_open(rt, "auto", NULL) == TF_OK && tf_program_load(rt, &source, &program) == TF_OK &&
+ *         tf_program_entry(program, NULL, &entry) == TF_OK && tf_entry_call(entry, NULL, arguments, 3) == TF_OK)
+ *       tf_stream_synchronize(rt, NULL);
+ *     if (tf_runtime_status(rt) != TF_OK) fprintf(stderr, "%s\n", tf_runtime_message(rt));
+ *
+ * Errors: every fallible function returns a status. The runtime object keeps the status and the message of the *first*
+ * failure; later ones never overwrite it, tf_runtime_clear_error forgets it. Nothing here prints, exits or aborts. A
+ * call that failed before its launch has launched nothing. Faults of running kernels are found later, by the next call
+ * that talks to the device or by tf_stream_synchronize, and are reported with the names of the kernels that were in
+ * flight.
+ *
+ * Contexts: the calling thread's current CUDA context is used if there is one on the device when it is opened, else the
+ * device's primary context. Calls make that context current for their own duration only.
+ *
+ * Threads: all functions may be called from several threads at once for the same object, except that
+ * create/open/destroy of a runtime and unload of a program must not run beside other calls on that object. Launches on
+ * one stream are ordered as the caller orders his calls.
+ *
+ * Tensors are DLPack's (dlpack/dlpack.h). On the simulated device they carry kDLCUDA and the ordinal 0 like on a real
+ * one, and their data pointers come from tf_memory_alloc. */
+#ifndef TILEFOUNDRY_RUNTIME_H
+#define TILEFOUNDRY_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dlpack/dlpack.h>
+
+#include <tilefoundry/Status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tf_runtime tf_runtime;
+typedef struct tf_program tf_program;
+typedef struct tf_entry tf_entry;
+typedef struct tf_kernel tf_kernel;
+typedef void *tf_stream; /* a CUstream of the runtime's context; null is the default stream */
+
+/* DLPack's type codes that older versions of its header lack. Bits are 8 for bool and the 8-bit floats, 4 for f4e2m1.
+ */
+#define TF_DL_BOOL          6u
+#define TF_DL_FLOAT8_E4M3FN 10u
+#define TF_DL_FLOAT8_E5M2   12u
+#define TF_DL_FLOAT8_E8M0   14u
+#define TF_DL_FLOAT4_E2M1FN 17u
+
+/* ---- The runtime object ---------------------------------------------------------------------------------------------
+ */
+
+TF_API TF_NODISCARD tf_status tf_runtime_create(TF_GIVE tf_runtime **out);
+
+/* Closes the device. Programs must have been unloaded. Null is fine. */
+TF_API void tf_runtime_destroy(TF_TAKE tf_runtime *runtime);
+
+/* The first failure since creation or the last clear: TF_OK and "" if there was none. The text stays valid until the
+ * next clear or destroy. */
+TF_API tf_status tf_runtime_status(const tf_runtime *runtime);
+TF_API const char *tf_runtime_message(const tf_runtime *runtime);
+TF_API void tf_runtime_clear_error(tf_runtime *runtime);
+
+/* ---- The device -----------------------------------------------------------------------------------------------------
+ */
+
+typedef struct tf_device_options {
+  size_t size;
+  const char *target;     /* the .target that will be loaded, e.g. "sm_90a": chooses the simulated device of "auto" and
+                           * "sim"; null is sm_80 */
+  const char *sim_checks; /* checkers of the simulated device: "none", "all", or a list of mem, init, race, sync; null
+                           * is "none" */
+  uint64_t sim_seed;      /* order of lanes, warps and CTAs on the simulated device; 0 is the natural order */
+  bool sim_adversarial;   /* make its memory system as unkind as the ISA allows */
+  unsigned sim_threads;   /* worker threads; 0 lets it choose */
+  bool sim_counters;      /* count instructions and traffic; see tf_device_counters */
+} tf_device_options;
+#define TF_DEVICE_OPTIONS_INIT                                                                                         \
+  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0 }
+
+/* Opens a device, once per runtime. `spec`:
+ *   "auto"       the first CUDA device if a driver and a device are there, else the simulated one
+ *   "cuda[:N]"   CUDA device N, default 0; the driver library is $TF_CUDA_DRIVER or libcuda.so.1
+ *   "sim[:sm_N]" the simulated device with the profile of that architecture
+ * options may be null. TF_INVALID_ARGUMENT: malformed spec or options, or a device is open; TF_IO: no driver library;
+ * TF_DRIVER: the driver refused; TF_UNSUPPORTED: no such simulated profile. */
+TF_API TF_NODISCARD tf_status tf_device_open(tf_runtime *runtime, const char *spec, const tf_device_options *options);
+
+typedef struct tf_device_info {
+  const char *name; /* owned by the runtime */
+  DLDevice device;  /* what tensors on it carry */
+  unsigned compute; /* compute capability times 10: 80, 90, … */
+  bool simulated;
+  const char *fallback_note; /* null, or why "auto" chose the simulated device; worth one line to the user */
+  unsigned sm_count;
+  unsigned max_threads_per_block, max_block[3], max_grid[3];
+  size_t shared_per_block, shared_per_block_optin; /* bytes */
+  bool cooperative_launch, cluster_launch;
+} tf_device_info;
+
+/* TF_INVALID_ARGUMENT if no device is open. */
+TF_API TF_NODISCARD tf_status tf_device_get_info(tf_runtime *runtime, tf_device_info *out);
+
+/* The simulated device's counters since it was opened, as JSON or as a table for people; free with tf_string_free.
+ * TF_UNSUPPORTED on a real device and without sim_counters. */
+TF_API TF_NODISCARD tf_status tf_device_counters(tf_runtime *runtime, bool json, TF_GIVE char **out);
+TF_API void tf_string_free(TF_TAKE char *text);
+
+/* ---- Memory and streams: thin covers of the driver, so that a program needs no CUDA headers -------------------------
+ */
+
+/* Device memory; zero bytes give a valid pointer too. TF_OUT_OF_MEMORY if the device has none left. */
+TF_API TF_NODISCARD tf_status tf_memory_alloc(tf_runtime *runtime, size_t bytes, void **out);
+TF_API tf_status tf_memory_free(tf_runtime *runtime, void *pointer);
+/* Copies, finished when they return, ordered after all earlier work on `stream`. */
+TF_API TF_NODISCARD tf_status tf_memory_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes,
+                                                tf_stream stream);
+TF_API TF_NODISCARD tf_status tf_memory_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes,
+                                                 tf_stream stream);
+
+TF_API TF_NODISCARD tf_status tf_stream_create(tf_runtime *runtime, tf_stream *out);
+TF_API tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream);
+/* Waits for the stream's work and reports what went wrong in it: TF_TRAP if a kernel stopped itself (the message lists
+ * the abort sites of the kernels in flight, or the very site on the simulated device), TF_CHECKER for a checker's
+ * finding, TF_DRIVER for other faults. */
+TF_API TF_NODISCARD tf_status tf_stream_synchronize(tf_runtime *runtime, tf_stream stream);
+
+/* ---- Programs -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct tf_program_source {
+  size_t size;
+  const char *name;     /* for messages; null is "<program>" */
+  const void *image;    /* PTX text, or a cubin */
+  size_t image_size;    /* bytes, without a terminating NUL */
+  const char *manifest; /* JSON text of docs/manifest.schema.json; null: only tf_kernel_launch_raw is possible */
+  size_t manifest_size;
+} tf_program_source;
+#define TF_PROGRAM_SOURCE_INIT                                                                                         \
+  { sizeof(tf_program_source), 0, 0, 0, 0, 0 }
+
+/* Loads a program; everything in `source` is copied. TF_PARSE: the manifest is malformed (the message names the place
+ * in it); TF_DRIVER: the device refused the module (the message holds the log, the PTX line and the source line). */
+TF_API TF_NODISCARD tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source,
+                                              TF_GIVE tf_program **out);
+/* Waits for nothing: the caller has synchronised the streams that use it. Null is fine. */
+TF_API void tf_program_unload(TF_TAKE tf_program *program);
+
+/* The entry of that name, or the module's default entry for null. TF_INVALID_ARGUMENT with a message that lists the
+ * entries. Belongs to the program. */
+TF_API TF_NODISCARD tf_status tf_program_entry(tf_program *program, const char *name, const tf_entry **out);
+/* The kernel of that source name or PTX name; without a manifest any .entry of the module. Belongs to the program. */
+TF_API TF_NODISCARD tf_status tf_program_kernel(tf_program *program, const char *name, tf_kernel **out);
+
+/* ---- Arguments ------------------------------------------------------------------------------------------------------
+ */
+
+typedef enum tf_argument_kind {
+  TF_ARGUMENT_TENSOR, /* .tensor */
+  TF_ARGUMENT_INT,    /* .i; must be representable in the parameter's dtype; exactly so for a float */
+  TF_ARGUMENT_UINT,   /* .u; likewise */
+  TF_ARGUMENT_FLOAT,  /* .f; float parameters only, rounded once to the parameter's dtype */
+  TF_ARGUMENT_BITS,   /* .u; the parameter's bits as they are, the rest zero */
+} tf_argument_kind;
+
+typedef struct tf_argument {
+  tf_argument_kind kind;
+  union {
+    const DLTensor *tensor;
+    int64_t i;
+    uint64_t u;
+    double f;
+  } value;
+} tf_argument;
+
+/* What can be passed where; strings belong to the program. */
+typedef struct tf_parameter_info {
+  const char *name;
+  const char *dtype; /* "f32", … */
+  bool is_scalar;    /* else a tensor */
+  bool is_const;     /* a tensor that is only read */
+  bool is_host;      /* a tensor in host memory */
+  unsigned rank;     /* of a tensor */
+} tf_parameter_info;
+
+TF_API const char *tf_entry_name(const tf_entry *entry);
+TF_API unsigned tf_entry_parameter_count(const tf_entry *entry);
+TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned index); /* index < count */
+
+/* Checks the arguments, all of them before anything is launched, and runs the entry on the stream:
+ *   number of arguments; tensor or scalar; dtype code, bits and lanes; rank; static extents; every DimVar solved at its
+ *   first axis, in its range, divisible, the same everywhere, extents below 2^31; strides (null is C order; those of
+ *   extent-1 axes never count); device; alignment of data + byte_offset; null data of a tensor with elements; a tensor
+ *   that is written overlapping a ConstTensor.
+ * TF_LAUNCH with a message that names the parameter, what was expected and what came; TF_TRAP if the entry itself
+ * aborts; TF_UNSUPPORTED if the entry's body is compiled code only. */
+TF_API TF_NODISCARD tf_status tf_entry_call(const tf_entry *entry, tf_stream stream, const tf_argument *arguments,
+                                            unsigned count);
+
+/* ---- Kernels --------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct tf_launch_config {
+  size_t size;
+  unsigned grid[3],
+      block[3];        /* CTAs and threads; all three 0: the manifest's default (grid_size or block_size, 1, 1) */
+  unsigned cluster[3]; /* all three 0: none */
+  size_t dynamic_smem; /* bytes, on top of what the manifest says that the kernel needs itself */
+  bool cooperative;
+  bool programmatic_stream_serialization;
+  tf_stream stream;
+} tf_launch_config;
+#define TF_LAUNCH_CONFIG_INIT                                                                                          \
+  { sizeof(tf_launch_config), {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, false, false, 0 }
+
+/* Launches a kernel that the manifest describes on its declared parameters, checked like tf_entry_call's. Grid and
+ * block must have the sizes that the kernel asks for, within the device's limits; a grid or block with an extent of 0
+ * launches nothing and succeeds. A cooperative launch is refused, with the numbers, if its CTAs cannot all be resident
+ * at once. */
+TF_API TF_NODISCARD tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config,
+                                               const tf_argument *arguments, unsigned count);
+
+/* Launches any kernel with bare parameters: one pointer to each parameter's value, in the .entry's order, as
+ * cuLaunchKernel takes them. Only the geometry is checked. */
+TF_API TF_NODISCARD tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config,
+                                                   void *const *parameters);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
