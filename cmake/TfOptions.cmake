@@ -2,7 +2,7 @@
 add_library(tf_options INTERFACE)
 target_compile_options(tf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
                                             $<$<BOOL:${TF_WERROR}>:-Werror>)
-target_compile_definitions(tf_options INTERFACE _GNU_SOURCE)
+target_compile_definitions(tf_options INTERFACE _GNU_SOURCE TF_ARENA_MALLOC=$<BOOL:${TF_ARENA_MALLOC}>)
 target_include_directories(tf_options INTERFACE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
 if(TF_SANITIZE)
   target_compile_options(tf_options INTERFACE -fsanitize=${TF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
