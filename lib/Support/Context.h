@@ -63,7 +63,13 @@ void tf_diag_report(tf_context *context, tf_loc loc, tf_diag_id id, const char *
 #define TF_DIAG(ID, SEVERITY, RULE, FORMAT) static const char tf_diag_format_##ID[] __attribute__((unused)) = FORMAT;
 #include <tilefoundry/Diags.def>
 
-#define tf_report(context, loc, ID, ...) tf_diag_report((context), (loc), TF_DIAG_##ID, tf_diag_format_##ID, ##__VA_ARGS__)
+/* A row without arguments needs a form of its own in standard C, which has no optional comma. */
+#define tf_report(context, loc, ...)                                                                                   \
+  TF_REPORT_FORM(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, 1, ~)(context, loc, __VA_ARGS__)
+#define TF_REPORT_FORM(a, b, c, d, e, f, g, h, i, j, k, l, FORM, ...) TF_REPORT_##FORM
+#define TF_REPORT_1(context, loc, ID) tf_diag_report((context), (loc), TF_DIAG_##ID, tf_diag_format_##ID)
+#define TF_REPORT_N(context, loc, ID, ...)                                                                             \
+  tf_diag_report((context), (loc), TF_DIAG_##ID, tf_diag_format_##ID, __VA_ARGS__)
 
 #define TF_NO_LOC ((tf_loc){0, 0, 0, 0})
 
