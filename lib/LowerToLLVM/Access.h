@@ -1,0 +1,161 @@
+/* Reaching elements: which ones does the executing thread handle, and where do they lie?
+ *
+ * An element-wise statement pairs operands by logical index. One operand, the *driver*, says which elements this thread
+ * handles; the others are addressed from the driver's elements:
+ *
+ *        driver   a list of factors over the common shape     (16, 8):   {2: 1} {4 lanes: 2} {8 lanes: 8} {2: 64}
+ *                 mesh factors: digit known per thread             \        \________ _______/              /
+ *                 local factors: digit counts the                   \                V                    /
+ *                 thread's own elements                              `---> position p = 0 … n-1  <-------'
+ *
+ *        access   one operand seen from the driver: what one step of each factor means in its storage
+ *                   memory, strides (ld, 1):   steps  1, 2, ld, 8*ld
+ *                     pointer(p) = base + window start + mesh digits * steps      once per statement (hoisted)
+ *                                       + local digits(p) * steps                 a constant: the offset field of ld/st
+ *                   registers:  q(p), a table of constants
+ *
+ * Which operand drives: the first that every other can be reached from, among: a register destination, a sharded memory
+ * destination, register sources in order, sharded memory sources, the destination. So a fragment that is stored to a
+ * plain window writes its own elements, a plain-to-plain copy walks the whole destination (dealt out over the threads
+ * when all of them execute the statement with the same views).
+ *
+ * Vectors. Positions are visited in chunks of `width` that differ only in the innermost digits of the local factor
+ * whose step is 1 in memory; a chunk becomes one access of 16, 8, 4, 2 or 1 bytes where base alignment, starts, mesh
+ * steps and pitch prove it aligned and contiguous, else as many as needed. All values of a chunk travel as one LLVM
+ * vector of the dtype's memory type (a plain value for width 1).
+ *
+ * Offsets are counted in elements, in 32 bits modulo 2^32 where every valid offset of the storage fits, else in 64. */
+#ifndef TF_LOWER_ACCESS_H
+#define TF_LOWER_ACCESS_H
+
+#include "LowerToLLVM/Lowering.h"
+
+/* A tensor operand, resolved: the view down to its storage. Rank-0 operands are no tensors; see tf_operand. */
+typedef struct tf_tensor {
+  const tf_expr *expr;
+  const tf_view *view;
+  const tf_type *type; /* of the viewed value */
+  tf_dtype dtype;
+  tf_storage storage;
+  bool is_const;        /* a ConstTensor parameter: loads are invariant */
+  LLVMTypeRef element;  /* memory type */
+  LLVMValueRef pointer; /* element 0 of the base storage */
+  unsigned space;       /* its address space */
+  unsigned alignment;   /* of the pointer, bytes */
+} tf_tensor;
+tf_tensor tf_tensor_of(tf_lowering *lowering, const tf_expr *expr);
+bool tf_tensor_is_register(const tf_tensor *tensor);
+
+/* An offset in elements: constant + value. value null: 0. Its width is the tensor's offset width. */
+typedef struct tf_offset {
+  int64_t constant;
+  LLVMValueRef value;
+  int64_t divisor; /* divides value (not constant); 0 without a value */
+} tf_offset;
+
+/* ---- Drivers
+ * ------------------------------------------------------------------------------------------------------------- */
+typedef struct tf_digit {
+  const tf_dim *extent;
+  unsigned axis;        /* of the driver's shape; factors never straddle axes here */
+  const tf_dim *unit;   /* step on that axis */
+  int mesh_axis;        /* -1: local */
+  LLVMValueRef value;   /* mesh digits: this thread's, i32 */
+  int64_t local_stride; /* local digits: step in the position number */
+} tf_digit;
+
+typedef struct tf_driver {
+  const tf_type *type; /* gives the common shape */
+  unsigned rank;
+  const tf_dim *shape[TF_MAX_RANK];
+  unsigned digit_count;
+  tf_digit digits[2 * TF_MAX_FACTORS];
+  unsigned local_count;
+  unsigned local[2 * TF_MAX_FACTORS]; /* local digits, leftmost fastest: position = sum of digit * local_stride */
+  int64_t count;                      /* positions; -1 if only known at run time */
+  const tf_ownership *ownership;
+} tf_driver;
+
+/* The elements of a tensor that the executing thread holds or sees. */
+bool tf_driver_of(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *out);
+/* Logical coordinate of position p on an axis, i32: constants for what is local, mesh digits added. For iota and masks.
+ */
+LLVMValueRef tf_driver_coordinate(tf_lowering *lowering, const tf_driver *driver, int64_t position, unsigned axis);
+
+/* ---- Accesses
+ * -------------------------------------------------------------------------------------------------------------- */
+typedef struct tf_access {
+  const tf_tensor *tensor;
+  const tf_driver *driver;
+  /* Registers: number of the register that holds position p; null for the identity. */
+  const int32_t *registers;
+  /* Memory: */
+  LLVMValueRef pointer;                    /* base + starts + mesh digits, this thread's */
+  const tf_dim *steps[2 * TF_MAX_FACTORS]; /* per driver digit, in storage elements; null: broadcast (0) */
+  int64_t divisor;                         /* of the pointer's offset, in elements; 0: offset 0 */
+  bool wide;                               /* 64-bit offsets */
+  const tf_layout *swizzle;                /* applied to offsets; null without */
+  LLVMValueRef offset; /* the same as pointer, as an offset from tensor->pointer; used with a swizzle */
+} tf_access;
+
+/* How a tensor is reached from the driver's positions, with NumPy's broadcasting from the tensor's shape to the
+ * driver's (equal element counts with other shapes pair in C order). False if its registers are not at positions that
+ * are the same for all threads: try another driver. */
+bool tf_access_of(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
+
+/* Elements per memory access for chunks of positions that start at multiples of `width` along the local digit `inner`
+ * (an index into driver->local): the largest power of two <= width that is provably contiguous and aligned; 1 at least.
+ */
+unsigned tf_access_width(tf_lowering *lowering, const tf_access *access, unsigned inner, unsigned width);
+/* Pointer to the element at a static position, and the alignment in bytes that is proven for it. */
+LLVMValueRef tf_access_pointer(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned *alignment);
+/* Values of positions p, p + s, …, p + (width-1)*s, s the local stride of the local digit `inner`. Clipped elements
+ * read as the clip value; stores leave them alone. */
+LLVMValueRef tf_access_load(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned inner,
+                            unsigned width);
+void tf_access_store(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned inner, unsigned width,
+                     LLVMValueRef value);
+/* Whether the element at p lies inside a clipped view's source, i1; null: provably. */
+LLVMValueRef tf_access_inside(tf_lowering *lowering, const tf_access *access, int64_t position);
+
+/* ---- Registers directly: a fragment's local values by number, for mma and reductions
+ * ------------------------------------------- */
+/* Number in the base allocation of each local value of the (possibly windowed) register tensor; null if the window's
+ * start is only known at run time. Count is the view's local number of elements. */
+const int32_t *tf_tensor_registers(tf_lowering *lowering, const tf_tensor *tensor, int64_t *count);
+LLVMValueRef tf_register_load(tf_lowering *lowering, const tf_tensor *tensor, int64_t number);
+void tf_register_store(tf_lowering *lowering, const tf_tensor *tensor, int64_t number, LLVMValueRef value);
+
+/* ---- Memory directly: an element at run-time coordinates, for ldmatrix and T.load
+ * -------------------------------------------------- */
+/* Pointer to element (c0, c1, …) of a memory tensor that no Split cuts on those axes; coordinates are i32 or i64
+ * values. */
+LLVMValueRef tf_tensor_element(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
+                               const LLVMValueRef *coordinates);
+
+/* ---- Element-wise statements
+ * ------------------------------------------------------------------------------------------------------- */
+/* A source of an element-wise statement: a tensor, or a scalar of a dtype, splat. */
+typedef struct tf_operand {
+  bool is_scalar;
+  tf_dtype dtype;
+  LLVMValueRef scalar; /* in memory type */
+  tf_tensor tensor;
+} tf_operand;
+tf_operand tf_operand_of(tf_lowering *lowering, const tf_expr *expr);
+
+/* Computes `width` results (memory type of dst) from `width` values of each source. */
+typedef struct tf_chunk {
+  const tf_driver *driver;
+  int64_t position;
+  unsigned inner, width;
+  LLVMValueRef sources[4];
+} tf_chunk;
+typedef LLVMValueRef tf_chunk_fn(tf_lowering *lowering, const tf_chunk *chunk, const void *user);
+
+/* dst[…] = compute(sources[…]) over the elements that this thread handles: picks the driver, the chunks and the
+ * accesses, reads every chunk of a batch before it writes, guards clipped elements. */
+void tf_lower_elementwise(tf_lowering *lowering, const tf_expr *dst, unsigned source_count, const tf_operand *sources,
+                          tf_chunk_fn *compute, const void *user);
+
+#endif
