@@ -84,7 +84,7 @@ const tf_placement *tf_placement_of(tf_context *context, const tf_mesh *mesh, bo
  * do not bound. coordinates may be null. */
 bool tf_placement_coordinates(const tf_placement *placement, int64_t cta, int64_t thread, int64_t *coordinates);
 
-/* The same in CTA 0 with the signature of tf_instance_fn (Ownership.h): user is the placement. */
+/* The same with cta -1 and the signature of tf_instance_fn (Ownership.h): user is the placement. */
 bool tf_placement_instance(void *placement, int64_t thread, int64_t *coordinates);
 
 /* Whether the mesh names the cta level (and only it). */
