@@ -19,6 +19,7 @@ extern "C" {
 /* ---- Tuples: nested tuples of dims; a leaf is one dim. -------------------------------------------------------------- */
 typedef struct tf_tuple tf_tuple;
 
+/* The constructors return null for a null element (so an overflowed dim travels on) and for nesting deeper than 64. */
 TF_API const tf_tuple *tf_tuple_leaf(tf_context *context, const tf_dim *dim);
 TF_API const tf_tuple *tf_tuple_list(tf_context *context, unsigned count, const tf_tuple *const *elements);
 /* A flat list of static numbers, as in Layout((4, 8), …). */
@@ -41,8 +42,10 @@ typedef struct tf_topology {
   const tf_dim *size; /* instances of this level inside one instance of the next coarser one */
 } tf_topology;
 
-/* names may be null or hold one string per top-level axis of the layout (null entries: unnamed). A layout without
- * strides is C order over its shape. No consistency is checked here: see tf_mesh_is_consistent. */
+/* names may be null or hold up to one string per axis of the layout (null or empty entries: unnamed). A layout without
+ * strides is C order over its shape, which becomes explicit. Null if the layout is neither flat and plain nor such a one
+ * under ComposedLayout(None, offset, …), for no level or more than 4, a null size, or more names than axes. Consistency is
+ * not checked here: see tf_mesh_is_consistent. */
 TF_API const tf_mesh *tf_mesh_get(tf_context *context, unsigned level_count, const tf_topology *levels,
                                   const tf_layout *layout, unsigned name_count, const char *const *names);
 TF_API unsigned tf_mesh_level_count(const tf_mesh *mesh);
@@ -81,7 +84,8 @@ typedef struct tf_shard_attr {
   tf_reduce_kind reduce; /* PARTIAL: the pending reduction; else 0 */
 } tf_shard_attr;
 
-/* strides null: unspecified. Its meaning depends on the use: exclusive prefix product in the pure algebra, C order on a
+/* A bare extent (a leaf) is a list of one. Null if shape is null or strides are not congruent with it.
+ * strides null: unspecified. Its meaning depends on the use: exclusive prefix product in the pure algebra, C order on a
  * tensor and a mesh, "deal the elements in C order of the domain" in a ShardLayout. shape and strides are congruent. */
 TF_API const tf_layout *tf_layout_plain(tf_context *context, const tf_tuple *shape, const tf_tuple *strides);
 TF_API const tf_layout *tf_layout_swizzle(tf_context *context, unsigned bits, unsigned base, unsigned shift);
@@ -114,6 +118,9 @@ TF_API const tf_dim *tf_layout_size(tf_context *context, const tf_layout *layout
 TF_API const tf_dim *tf_layout_cosize(tf_context *context, const tf_layout *layout); /* largest offset + 1; 0 if empty */
 /* Offset of a flat coordinate index (leftmost fastest). Static layouts, 0 <= index < size. */
 TF_API bool tf_layout_apply(const tf_layout *layout, int64_t index, int64_t *offset);
+/* The distinct offsets in ascending order, an array of the context. Null with *reason set for layouts that are not static
+ * or have more than 2^24 coordinates. */
+TF_API const int64_t *tf_layout_image(tf_context *context, const tf_layout *layout, size_t *count, const char **reason);
 TF_API const tf_layout *tf_layout_flatten(tf_context *context, const tf_layout *layout);
 TF_API const tf_layout *tf_layout_coalesce(tf_context *context, const tf_layout *layout);
 TF_API const tf_layout *tf_layout_composition(tf_context *context, const tf_layout *a, const tf_layout *b,

@@ -116,7 +116,7 @@ TF_API TF_NODISCARD tf_status tf_dim_var(tf_context *context, const char *name, 
                                          const tf_dim **out);
 
 /* The normal form of `a op b`; null if the value cannot be represented (64-bit overflow of a constant, division or
- * modulus by the constant 0). */
+ * modulus by the constant 0, an expression of more than some 50 terms or of hundreds of divisions), or if a or b is null. */
 TF_API const tf_dim *tf_dim_binary(tf_context *context, tf_dim_op op, const tf_dim *a, const tf_dim *b);
 
 /* Whether the dim is a constant; value (may be null) receives it. */
@@ -137,7 +137,12 @@ TF_API bool tf_dim_evaluate(const tf_dim *dim, tf_dim_value_fn value_of, void *u
 typedef void (*tf_dim_visit_fn)(void *user, const char *name, int64_t lo, int64_t hi);
 TF_API void tf_dim_visit_vars(const tf_dim *dim, tf_dim_visit_fn visit, void *user);
 
-/* Python's spelling, e.g. "3*S + 1", "ceildiv(S, 128)". A string of the context. */
+/* The dim with DimVars replaced: replace returns the replacement of a name, or null to keep it. Null as for tf_dim_binary. */
+typedef const tf_dim *(*tf_dim_replace_fn)(void *user, const char *name);
+TF_API const tf_dim *tf_dim_substitute(tf_context *context, const tf_dim *dim, tf_dim_replace_fn replace, void *user);
+
+/* Python's spelling, e.g. "3*S + 1", "ceildiv(S, 128)", "dim_min(S, 64)"; reading it back gives the same dim. A string of
+ * the context. */
 TF_API const char *tf_dim_print(tf_context *context, const tf_dim *dim);
 
 /* ---- Types -------------------------------------------------------------------------------------------------------- */

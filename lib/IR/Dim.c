@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* ---- Order ---------------------------------------------------------------------------------------------------------- */
+/* ---- Order ----------------------------------------------------------------------------------------------------------
+ */
 /* Interned operands make each comparison descend into one differing child only: linear in the depth. */
 int tf_atom_compare(const tf_atom *a, const tf_atom *b) {
   if (a == b) return 0;
@@ -39,13 +40,15 @@ int tf_dim_compare(const tf_dim *a, const tf_dim *b) {
   return a->constant < b->constant ? -1 : 1;
 }
 
-/* ---- Sums ----------------------------------------------------------------------------------------------------------- */
+/* ---- Sums -----------------------------------------------------------------------------------------------------------
+ */
 bool tf_poly_add_term(tf_poly *poly, int64_t coefficient, const tf_monomial *monomial) {
   unsigned at = 0;
   while (at < poly->count && tf_monomial_compare(poly->terms[at].monomial, monomial) < 0)
     at++;
   if (at < poly->count && poly->terms[at].monomial == monomial) {
-    if (__builtin_add_overflow(poly->terms[at].coefficient, coefficient, &poly->terms[at].coefficient)) return false;
+    int64_t *sum = &poly->terms[at].coefficient;
+    if (__builtin_add_overflow(*sum, coefficient, sum) || *sum == INT64_MIN) return false;
     if (poly->terms[at].coefficient == 0) {
       poly->count--;
       memmove(&poly->terms[at], &poly->terms[at + 1], (poly->count - at) * sizeof *poly->terms);
@@ -53,7 +56,7 @@ bool tf_poly_add_term(tf_poly *poly, int64_t coefficient, const tf_monomial *mon
     return true;
   }
   if (coefficient == 0) return true;
-  if (poly->count == TF_DIM_MAX_TERMS) return false;
+  if (poly->count == TF_DIM_MAX_TERMS || coefficient == INT64_MIN) return false;
   memmove(&poly->terms[at + 1], &poly->terms[at], (poly->count - at) * sizeof *poly->terms);
   poly->terms[at] = (tf_term){coefficient, monomial};
   poly->count++;
@@ -104,7 +107,8 @@ const tf_dim *tf_dim_scale(tf_context *context, const tf_dim *dim, int64_t facto
   return dim ? tf_dim_linear(context, factor, dim, 0, dim) : NULL;
 }
 
-/* ---- Monomials -------------------------------------------------------------------------------------------------------- */
+/* ---- Monomials
+ * -------------------------------------------------------------------------------------------------------- */
 static const tf_monomial *monomial_get(tf_context *context, unsigned degree, const tf_atom *const *atoms) {
   union {
     tf_monomial monomial;
@@ -147,16 +151,17 @@ bool tf_monomial_quotient(tf_context *context, const tf_monomial *a, const tf_mo
   return true;
 }
 
-/* ---- Atoms ------------------------------------------------------------------------------------------------------------ */
-static unsigned dim_depth(const tf_dim *dim) {
-  unsigned depth = 0;
+/* ---- Atoms
+ * ------------------------------------------------------------------------------------------------------------ */
+static unsigned written_size(const tf_dim *dim) {
+  unsigned size = 0;
   for (unsigned i = 0; i < dim->term_count; i++)
     for (unsigned k = 0; k < dim->terms[i].monomial->degree; k++)
-      if (dim->terms[i].monomial->atoms[k]->depth > depth) depth = dim->terms[i].monomial->atoms[k]->depth;
-  return depth;
+      size += dim->terms[i].monomial->atoms[k]->size;
+  return size;
 }
 
-static const tf_dim *dim_of_interned_atom(tf_context *context, const tf_atom *atom) {
+const tf_dim *tf_dim_of_atom(tf_context *context, const tf_atom *atom) {
   tf_poly poly = {.constant = 0, .count = 1};
   poly.terms[0] = (tf_term){1, monomial_get(context, 1, &atom)};
   return tf_poly_finish(context, &poly);
@@ -168,20 +173,20 @@ const tf_dim *tf_dim_from_atom(tf_context *context, tf_atom_kind kind, unsigned 
     char bytes[sizeof(tf_atom) + TF_DIM_MAX_OPERANDS * sizeof(tf_dim *)];
   } key;
   memset(&key, 0, sizeof key);
-  unsigned depth = 0;
+  unsigned written = 1;
   for (unsigned i = 0; i < count; i++)
-    depth = dim_depth(operands[i]) > depth ? dim_depth(operands[i]) : depth;
-  if (depth >= TF_DIM_MAX_DEPTH) return NULL;
+    written += written_size(operands[i]);
+  if (written > TF_DIM_MAX_SIZE) return NULL;
   tf_interval range = tf_atom_interval(kind, count, operands);
   key.atom.tag = TF_DIM_TAG_ATOM;
   key.atom.kind = kind;
-  key.atom.depth = depth + 1;
+  key.atom.size = written;
   key.atom.count = count;
   key.atom.min = range.min;
   key.atom.max = range.max;
   memcpy(key.bytes + sizeof(tf_atom), operands, count * sizeof *operands);
   size_t size = sizeof(tf_atom) + count * sizeof *operands;
-  return dim_of_interned_atom(context, tf_context_intern_bytes(context, TF_INTERN_DIM, &key, size));
+  return tf_dim_of_atom(context, tf_context_intern_bytes(context, TF_INTERN_DIM, &key, size));
 }
 
 const tf_atom *tf_dim_single_atom(const tf_dim *dim) {
@@ -195,22 +200,21 @@ tf_status tf_dim_var(tf_context *context, const char *name, int64_t lo, int64_t 
   memset(&key, 0, sizeof key);
   key.tag = TF_DIM_TAG_ATOM;
   key.kind = TF_ATOM_VAR;
-  key.depth = 1;
+  key.size = 1;
   key.min = lo;
   key.max = hi - 1;
   key.name = tf_context_intern_cstr(context, name);
-  const struct {
-    const char *tag, *name;
-  } memo = {"tf_dim_var", key.name};
+  const struct { const char *tag, *name; } memo = {"tf_dim_var", key.name};
   void **known = tf_context_memo(context, &memo, sizeof memo);
   if (*known && memcmp(*known, &key, sizeof key) != 0) return TF_INVALID_ARGUMENT;
   const tf_atom *atom = tf_context_intern_bytes(context, TF_INTERN_DIM, &key, sizeof key);
   *known = (void *)(uintptr_t)atom;
-  *out = dim_of_interned_atom(context, atom);
+  *out = tf_dim_of_atom(context, atom);
   return TF_OK;
 }
 
-/* ---- Operations ------------------------------------------------------------------------------------------------------- */
+/* ---- Operations
+ * ------------------------------------------------------------------------------------------------------- */
 /* poly += (coefficient * monomial) * dim. */
 static bool add_scaled(tf_context *context, tf_poly *poly, tf_term term, const tf_dim *dim) {
   int64_t value;

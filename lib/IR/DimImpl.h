@@ -15,20 +15,14 @@
 
 #include "Support/Context.h"
 
-typedef enum tf_atom_kind {
-  TF_ATOM_VAR,
-  TF_ATOM_FLOOR_DIV,
-  TF_ATOM_MOD,
-  TF_ATOM_MIN,
-  TF_ATOM_MAX
-} tf_atom_kind;
+typedef enum tf_atom_kind { TF_ATOM_VAR, TF_ATOM_FLOOR_DIV, TF_ATOM_MOD, TF_ATOM_MIN, TF_ATOM_MAX } tf_atom_kind;
 
 /* The first word of each interned struct tells them apart inside TF_INTERN_DIM. */
 typedef enum tf_dim_tag { TF_DIM_TAG_SUM, TF_DIM_TAG_MONOMIAL, TF_DIM_TAG_ATOM } tf_dim_tag;
 
 typedef struct tf_atom {
   uint32_t tag, kind;
-  uint32_t depth; /* nesting of atoms, this one included */
+  uint32_t size;  /* atoms in the expression written out, this one included: bounds every recursion over dims */
   uint32_t count; /* operands */
   int64_t min, max;
   const char *name; /* VAR */
@@ -42,7 +36,7 @@ typedef struct tf_monomial {
 } tf_monomial;
 
 typedef struct tf_term {
-  int64_t coefficient; /* never 0 */
+  int64_t coefficient; /* never 0 or INT64_MIN */
   const tf_monomial *monomial;
 } tf_term;
 
@@ -53,9 +47,9 @@ struct tf_dim {
 };
 
 /* Expressions beyond these are refused (null), so that no input makes arithmetic or recursion explode. */
-#define TF_DIM_MAX_TERMS 48
-#define TF_DIM_MAX_DEGREE 16
-#define TF_DIM_MAX_DEPTH 32
+#define TF_DIM_MAX_TERMS    48
+#define TF_DIM_MAX_DEGREE   16
+#define TF_DIM_MAX_SIZE     400
 #define TF_DIM_MAX_OPERANDS 8
 
 /* A sum under construction: terms sorted, no zero coefficients. */
@@ -84,8 +78,9 @@ const tf_dim *tf_dim_product(tf_context *context, const tf_dim *a, const tf_dim 
 const tf_monomial *tf_monomial_product(tf_context *context, const tf_monomial *a, const tf_monomial *b);
 bool tf_monomial_quotient(tf_context *context, const tf_monomial *a, const tf_monomial *b, const tf_monomial **out);
 
-/* The dim that is just this atom, after interning it with its range. Null beyond the depth limit. */
+/* The dim that is just this atom, after interning it with its range. Null beyond the size limit. */
 const tf_dim *tf_dim_from_atom(tf_context *context, tf_atom_kind kind, unsigned count, const tf_dim *const *operands);
+const tf_dim *tf_dim_of_atom(tf_context *context, const tf_atom *atom);
 /* The atom if the dim is `1*atom + constant`, else null. */
 const tf_atom *tf_dim_single_atom(const tf_dim *dim);
 
@@ -104,6 +99,9 @@ tf_interval tf_interval_mul(tf_interval a, tf_interval b);
 tf_interval tf_atom_interval(tf_atom_kind kind, unsigned count, const tf_dim *const *operands);
 bool tf_dim_is_positive(const tf_dim *dim);
 bool tf_dim_is_nonzero(const tf_dim *dim);
+
+/* Appends the dim's Python text. */
+void tf_dim_append(tf_context *context, tf_string *out, const tf_dim *dim);
 
 /* Greatest common divisor of magnitudes; gcd(0, x) = |x|. Magnitude 2^63 does not occur: it is reported as 1. */
 int64_t tf_int_gcd(int64_t a, int64_t b);

@@ -1,5 +1,5 @@
-/* Look-ups in the tables of DTypes.def and Kinds.def. Every function below is a reader of a table: adding a row there is
- * all that a new dtype, storage, level or kind needs here. */
+/* Look-ups in the tables of DTypes.def and Kinds.def. Every function below is a reader of a table: adding a row there
+ * is all that a new dtype, storage, level or kind needs here. */
 #include <tilefoundry/Type.h>
 
 #include <string.h>
