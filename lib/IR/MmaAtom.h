@@ -1,0 +1,20 @@
+/* Columns of MmaAtoms.def that the verifier and the lowering read. An atom and every tile of it answer alike. */
+#ifndef TF_IR_MMA_ATOM_H
+#define TF_IR_MMA_ATOM_H
+
+#include <tilefoundry/IR.h>
+
+/* Names in the table's order; null past the end. For messages, look-ups by layout, and tests. */
+const char *tf_mma_atom_known_name(unsigned index);
+const char *tf_mma_atom_intrinsic(const tf_mma_atom *atom); /* LLVM's name */
+unsigned tf_mma_atom_min_sm(const tf_mma_atom *atom);       /* e.g. 80 */
+unsigned tf_mma_atom_min_ptx(const tf_mma_atom *atom);      /* PTX ISA version times 10 */
+
+/* The instruction's operand ('A', 'B', 'C') as local value numbers of the instruction's fragment: entry i is the local
+ * number of the operand's i-th value; 32 / bits of the dtype neighbours share a register, the lower part first. Static
+ * storage. */
+unsigned tf_mma_atom_registers(const tf_mma_atom *atom, char operand, const unsigned char **out);
+/* Rows and columns of an operand's matrix, of the tile if it is one: A M x K, B K x N, C M x N. */
+void tf_mma_atom_matrix(const tf_mma_atom *atom, char operand, int64_t *rows, int64_t *columns);
+
+#endif
