@@ -1,0 +1,181 @@
+/* Placing buffers: a walk over the inlined body finds the authored allocations, each goes behind the one before it at
+ * its alignment, scratch follows.
+ *
+ * Sizes are those of the storage under the type: C order, or the layout's own reach; a swizzle permutes inside aligned
+ * blocks of 2^(base + bits) elements, so its storage ends at a multiple of that. Axes that a CTA-level Split divides
+ * away belong to other CTAs. */
+#include "LowerToLLVM/SharedPlan.h"
+
+#include "IR/Target.h"
+
+/* The widest access: 16 bytes. */
+#define ACCESS_ALIGNMENT 16
+
+static int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* ---- Sizes ---- */
+
+/* Product of the extents of the CTA axes that split the type: its elements per CTA are numel over that. */
+static const tf_dim *cta_parts(tf_context *context, const tf_layout *shard) {
+  const tf_dim *parts = tf_dim_int(context, 1);
+  const char *reason = NULL;
+  const tf_placement *placement = tf_placement_of(context, tf_layout_mesh(shard), false, &reason);
+  for (unsigned i = 0; placement && parts && i < tf_layout_attr_count(shard); i++) {
+    const tf_placement_axis *axis = &placement->axes[i];
+    bool splits = tf_layout_attr(shard, i).kind == TF_SHARD_SPLIT;
+    if (splits && placement->levels[axis->level].level == TF_LEVEL_CTA)
+      parts = tf_dim_binary(context, TF_DIM_MUL, parts, axis->extent);
+  }
+  return parts;
+}
+
+static const tf_dim *swizzled_elements(tf_context *context, const tf_layout *layout) {
+  const tf_dim *reach = tf_layout_cosize(context, tf_layout_outer(layout));
+  if (reach) reach = tf_dim_binary(context, TF_DIM_ADD, reach, tf_layout_offset(layout));
+  const tf_layout *inner = tf_layout_inner(layout);
+  if (!reach || !inner || tf_layout_get_kind(inner) != TF_LAYOUT_SWIZZLE) return reach;
+  unsigned bits, base, shift;
+  tf_layout_swizzle_bits(inner, &bits, &base, &shift);
+  const tf_dim *block = tf_dim_int(context, (int64_t)1 << (bits + base));
+  const tf_dim *blocks = tf_dim_binary(context, TF_DIM_CEIL_DIV, reach, block);
+  return tf_dim_binary(context, TF_DIM_MUL, blocks, block);
+}
+
+static const tf_dim *storage_elements(tf_context *context, const tf_type *type) {
+  const tf_layout *layout = tf_type_layout(type);
+  const tf_dim *numel = tf_type_numel(context, type);
+  if (!layout) return numel;
+  switch (tf_layout_get_kind(layout)) {
+  case TF_LAYOUT_PLAIN:
+    return tf_layout_cosize(context, layout);
+  case TF_LAYOUT_COMPOSED:
+    return swizzled_elements(context, layout);
+  case TF_LAYOUT_SHARD:
+    return tf_dim_binary(context, TF_DIM_FLOOR_DIV, numel, cta_parts(context, layout));
+  case TF_LAYOUT_SWIZZLE:
+    break;
+  }
+  return numel;
+}
+
+int64_t tf_shared_bytes_of(tf_context *context, const tf_type *type) {
+  const tf_dim *elements = storage_elements(context, type);
+  int64_t count = 0, bits = (int64_t)tf_dtype_bits(tf_type_dtype(type));
+  if (!elements || !tf_dim_is_static(elements, &count) || count < 0 || count > INT64_MAX / bits - 8) return -1;
+  return (count * bits + 7) / 8;
+}
+
+/* ---- The walk ---- */
+
+typedef struct plan_walk {
+  tf_shared_plan *plan;
+  const tf_module *module;
+  const tf_region *region; /* of the function being walked; its scopes do not matter here */
+  tf_status status;
+} plan_walk;
+
+static void place(tf_shared_plan *plan, tf_shared_buffer buffer) {
+  buffer.offset = round_up(plan->bytes, buffer.alignment);
+  plan->bytes = buffer.offset + buffer.bytes;
+  if (plan->alignment < buffer.alignment) plan->alignment = buffer.alignment;
+  TF_VEC_PUSH(&plan->context->arena, &plan->buffers, buffer);
+}
+
+static void plan_allocation(plan_walk *walk, const tf_stmt *let) {
+  const tf_expr *value = let->let.value;
+  if (value->kind != TF_EXPR_CALL || value->call.op != TF_OP_ALLOC_TENSOR) return;
+  if (tf_type_storage(value->type) != TF_STORAGE_SMEM) return;
+  tf_context *context = walk->plan->context;
+  int64_t bytes = tf_shared_bytes_of(context, value->type);
+  if (bytes < 0) {
+    tf_report(context, let->loc, SHARED_SIZE, let->let.var->var.name, tf_type_print(context, value->type));
+    walk->status = TF_VERIFY;
+    return;
+  }
+  place(walk->plan, (tf_shared_buffer){.name = let->let.var->var.name,
+                                       .path = walk->region->path,
+                                       .var = let->let.var,
+                                       .bytes = bytes,
+                                       .alignment = ACCESS_ALIGNMENT,
+                                       .loc = let->loc});
+}
+
+static bool plan_stmt(void *user, const tf_stmt *stmt);
+
+static void plan_call(plan_walk *walk, const tf_stmt *call) {
+  const tf_stmt *callee = tf_module_find(walk->module, call->evaluate.callee->symbol.name);
+  if (!callee) return;
+  tf_region inner = tf_region_call(walk->region, call, callee);
+  plan_walk nested = *walk;
+  nested.region = &inner;
+  tf_stmt_walk(callee->function.body, plan_stmt, &nested);
+  walk->status = nested.status;
+}
+
+static bool plan_stmt(void *user, const tf_stmt *stmt) {
+  plan_walk *walk = user;
+  if (stmt->kind == TF_STMT_LET) plan_allocation(walk, stmt);
+  if (stmt->kind == TF_STMT_EVALUATE && stmt->evaluate.callee) plan_call(walk, stmt);
+  return true;
+}
+
+tf_status tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel, tf_shared_plan **out) {
+  tf_context *context = module->context;
+  tf_shared_plan *plan = TF_ARENA_NEW(&context->arena, tf_shared_plan);
+  plan->context = context;
+  plan->function = kernel->function;
+  plan->alignment = ACCESS_ALIGNMENT;
+  tf_region region = tf_region_begin(context, kernel->function, &kernel->geometry);
+  plan_walk walk = {plan, module, &region, TF_OK};
+  tf_stmt_walk(kernel->function->function.body, plan_stmt, &walk);
+  if (walk.status == TF_OK) *out = plan;
+  return walk.status;
+}
+
+/* ---- Use ---- */
+
+static const char *purpose_of(const tf_stmt *stmt) {
+  bool op = stmt && stmt->kind == TF_STMT_EVALUATE && !stmt->evaluate.callee;
+  return op ? tf_op_get_info(stmt->evaluate.op)->name : "scratch";
+}
+
+int64_t tf_shared_plan_scratch(tf_shared_plan *plan, const tf_call_path *path, const tf_stmt *stmt, int64_t bytes,
+                               int64_t alignment) {
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    const tf_shared_buffer *known = &plan->buffers.items[i];
+    bool same = !known->var && known->stmt == stmt && known->path == path;
+    if (same && known->bytes >= bytes && known->alignment >= alignment) return known->offset;
+  }
+  place(plan, (tf_shared_buffer){.name = purpose_of(stmt),
+                                 .path = path,
+                                 .stmt = stmt,
+                                 .bytes = bytes,
+                                 .alignment = alignment,
+                                 .loc = stmt ? stmt->loc : TF_NO_LOC});
+  return plan->buffers.items[plan->buffers.count - 1].offset;
+}
+
+int64_t tf_shared_plan_offset(const tf_shared_plan *plan, const tf_call_path *path, const tf_expr *var) {
+  for (size_t i = 0; var && i < plan->buffers.count; i++)
+    if (plan->buffers.items[i].var == var && plan->buffers.items[i].path == path) return plan->buffers.items[i].offset;
+  return -1;
+}
+
+static void report_limit(const tf_shared_plan *plan, const tf_target *target) {
+  tf_context *context = plan->context;
+  tf_report(context, plan->function->loc, SHARED_LIMIT, plan->function->function.name, (long long)plan->bytes,
+            tf_target_name(target), (long long)tf_target_smem_limit(target));
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    const tf_shared_buffer *buffer = &plan->buffers.items[i];
+    tf_report(context, buffer->loc, SHARED_BUFFER, buffer->name, (long long)buffer->bytes, (long long)buffer->offset);
+  }
+}
+
+tf_status tf_shared_plan_finish(tf_shared_plan *plan, const tf_target *target) {
+  plan->dynamic = plan->bytes > TF_SHARED_STATIC_LIMIT;
+  if (plan->bytes <= tf_target_smem_limit(target)) return TF_OK;
+  report_limit(plan, target);
+  return TF_UNSUPPORTED;
+}
