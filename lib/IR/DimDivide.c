@@ -128,10 +128,9 @@ static const tf_dim *floor_div_rest(tf_context *context, const tf_dim *rest, int
   if (single_bucket(rest, c, &bucket)) return tf_dim_int(context, bucket);
   const tf_dim *nested = nested_div(context, rest, c);
   if (nested) return nested;
-  const tf_dim *divisor = tf_dim_int(context, c);
-  if (rest->terms[0].coefficient > 0) return divide_atom(context, TF_ATOM_FLOOR_DIV, rest, divisor);
+  if (rest->terms[0].coefficient > 0) return divide_atom(context, TF_ATOM_FLOOR_DIV, rest, tf_dim_int(context, c));
   const tf_dim *flipped = tf_dim_shift(context, tf_dim_scale(context, rest, -1), c - 1);
-  return tf_dim_scale(context, divide_atom(context, TF_ATOM_FLOOR_DIV, flipped, divisor), -1);
+  return flipped ? tf_dim_scale(context, floor_div_rest(context, flipped, c), -1) : NULL;
 }
 
 static const tf_dim *floor_div_const(tf_context *context, const tf_dim *a, int64_t c) {
@@ -184,46 +183,56 @@ static bool symbolic_bucket(tf_context *context, const tf_dim *a, const tf_dim *
   return range.max < 0 && above && tf_interval_of(above).min >= 0;
 }
 
-/* A common numeric factor of b and of a's terms; 1 if there is none. */
+/* A common numeric factor of b and of a's terms; 1 if there is none. a's constant may leave a remainder only where b is
+ * positive: floor(floor(a/g) / y) is floor(a / (g*y)) for positive y alone. */
 static int64_t common_factor(const tf_dim *a, const tf_dim *b) {
   int64_t g = coefficient_gcd(b, tf_int_gcd(b->constant, 0));
-  return coefficient_gcd(a, g);
+  g = coefficient_gcd(a, g);
+  return tf_dim_is_positive(b) ? g : tf_int_gcd(g, a->constant);
 }
 
-static const tf_dim *floor_div_flipped(tf_context *context, const tf_dim *a, const tf_dim *b) {
-  const tf_dim *flipped = tf_dim_linear(context, -1, a, 1, tf_dim_shift(context, b, -1)), *quotient, *rest;
-  if (!flipped) return NULL;
-  if (!pull_terms(context, flipped, b, &quotient, &rest)) {
-    quotient = tf_dim_int(context, 0);
-    rest = flipped;
-  }
-  const tf_dim *atom = divide_atom(context, TF_ATOM_FLOOR_DIV, rest, b);
-  return tf_dim_linear(context, -1, quotient, -1, atom);
+static const tf_dim *floor_div_symbolic(tf_context *context, const tf_dim *a, const tf_dim *b, bool may_flip);
+
+static const tf_dim *divide_again(tf_context *context, const tf_dim *a, const tf_dim *b, bool may_flip) {
+  if (!a || !b) return NULL;
+  return tf_dim_is_static(b, NULL) ? tf_dim_floor_div(context, a, b) : floor_div_symbolic(context, a, b, may_flip);
 }
 
-static const tf_dim *floor_div_symbolic(tf_context *context, const tf_dim *a, const tf_dim *b) {
-  const tf_dim *quotient, *rest, *common;
+static bool leads_negative(const tf_dim *dim) {
+  return dim->term_count && dim->terms[0].coefficient < 0;
+}
+
+/* a // b where b is not 0; null if no rule applies. */
+static const tf_dim *divide_by_nonzero(tf_context *context, const tf_dim *a, const tf_dim *b, bool may_flip) {
+  const tf_dim *quotient, *rest;
+  quotient = tf_dim_exact_quotient(context, a, b);
+  if (quotient) return quotient;
+  if (pull_terms(context, a, b, &quotient, &rest))
+    return tf_dim_linear(context, 1, quotient, 1, divide_again(context, rest, b, may_flip));
+  const tf_dim *common = common_atom(context, a, b);
+  if (!common) return NULL;
+  return divide_again(context, tf_dim_exact_quotient(context, a, common), tf_dim_exact_quotient(context, b, common),
+                      may_flip);
+}
+
+static const tf_dim *floor_div_symbolic(tf_context *context, const tf_dim *a, const tf_dim *b, bool may_flip) {
   int64_t bucket, g = common_factor(a, b);
-  if (g > 1) return tf_dim_floor_div(context, divide_coefficients(context, a, g), divide_coefficients(context, b, g));
+  if (g > 1)
+    return divide_again(context, divide_coefficients(context, a, g), divide_coefficients(context, b, g), may_flip);
   if (symbolic_bucket(context, a, b, &bucket)) return tf_dim_int(context, bucket);
-  if (tf_dim_is_nonzero(b)) {
-    quotient = tf_dim_exact_quotient(context, a, b);
-    if (quotient) return quotient;
-    if (pull_terms(context, a, b, &quotient, &rest))
-      return tf_dim_linear(context, 1, quotient, 1, tf_dim_floor_div(context, rest, b));
-    common = common_atom(context, a, b);
-    if (common)
-      return tf_dim_floor_div(context, tf_dim_exact_quotient(context, a, common),
-                              tf_dim_exact_quotient(context, b, common));
+  const tf_dim *quotient = tf_dim_is_nonzero(b) ? divide_by_nonzero(context, a, b, may_flip) : NULL;
+  if (quotient) return quotient;
+  if (may_flip && leads_negative(a) && tf_dim_is_positive(b)) {
+    const tf_dim *flipped = tf_dim_linear(context, -1, a, 1, tf_dim_shift(context, b, -1));
+    if (flipped && !leads_negative(flipped)) return tf_dim_scale(context, divide_again(context, flipped, b, false), -1);
   }
-  if (a->term_count && a->terms[0].coefficient < 0 && tf_dim_is_positive(b)) return floor_div_flipped(context, a, b);
   return divide_atom(context, TF_ATOM_FLOOR_DIV, a, b);
 }
 
 const tf_dim *tf_dim_floor_div(tf_context *context, const tf_dim *a, const tf_dim *b) {
   int64_t divisor;
   if (!a || !b) return NULL;
-  if (!tf_dim_is_static(b, &divisor)) return floor_div_symbolic(context, a, b);
+  if (!tf_dim_is_static(b, &divisor)) return floor_div_symbolic(context, a, b, true);
   if (divisor == 0 || divisor == INT64_MIN) return NULL;
   if (divisor > 0) return floor_div_const(context, a, divisor);
   a = tf_dim_scale(context, a, -1);
@@ -239,16 +248,24 @@ static const tf_dim *mod_scaled(tf_context *context, const tf_dim *a, const tf_d
   return inner ? tf_dim_shift(context, tf_dim_scale(context, inner, g), tf_int_mod(a->constant, g)) : NULL;
 }
 
-static const tf_dim *mod_const(tf_context *context, const tf_dim *a, int64_t c) {
-  const tf_dim *quotient, *rest;
+/* dim % c where the whole range of dim lies between two multiples of c; else null. */
+static const tf_dim *mod_by_range(tf_context *context, const tf_dim *dim, int64_t c) {
   int64_t bucket, offset;
+  if (!single_bucket(dim, c, &bucket) || __builtin_mul_overflow(bucket, -c, &offset)) return NULL;
+  return tf_dim_shift(context, dim, offset);
+}
+
+static const tf_dim *mod_const(tf_context *context, const tf_dim *a, int64_t c) {
+  const tf_dim *quotient, *rest, *positive, *known;
   split_multiples(context, a, c, &quotient, &rest);
-  if (single_bucket(rest, c, &bucket))
-    return __builtin_mul_overflow(bucket, -c, &offset) ? NULL : tf_dim_shift(context, rest, offset);
+  known = mod_by_range(context, rest, c);
+  if (known) return known;
   tf_poly poly = {.constant = rest->constant, .count = rest->term_count};
   for (unsigned i = 0; i < rest->term_count; i++)
     poly.terms[i] = (tf_term){tf_int_mod(rest->terms[i].coefficient, c), rest->terms[i].monomial};
-  return divide_atom(context, TF_ATOM_MOD, tf_poly_finish(context, &poly), tf_dim_int(context, c));
+  positive = tf_poly_finish(context, &poly);
+  known = mod_by_range(context, positive, c);
+  return known ? known : divide_atom(context, TF_ATOM_MOD, positive, tf_dim_int(context, c));
 }
 
 static const tf_dim *mod_symbolic(tf_context *context, const tf_dim *a, const tf_dim *b) {

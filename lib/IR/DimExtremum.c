@@ -13,29 +13,36 @@ typedef struct operand_list {
   const tf_dim *items[TF_DIM_MAX_OPERANDS];
 } operand_list;
 
-/* The index of the term that is 1 * (an atom of this kind), or -1. */
+/* The index of the only term that is c * min(…) with positive c, or c * max(…) with negative c, which is a minimum too
+ * (max: the other way round); -1 if there is none or more than one, whose expansion would be ambiguous. */
 static int nested_term(const tf_dim *dim, tf_atom_kind kind) {
+  const tf_atom_kind opposite = kind == TF_ATOM_MIN ? TF_ATOM_MAX : TF_ATOM_MIN;
+  int found = -1;
   for (unsigned i = 0; i < dim->term_count; i++) {
     const tf_monomial *monomial = dim->terms[i].monomial;
-    if (dim->terms[i].coefficient == 1 && monomial->degree == 1 && monomial->atoms[0]->kind == kind) return (int)i;
+    tf_atom_kind wanted = dim->terms[i].coefficient > 0 ? kind : opposite;
+    if (monomial->degree != 1 || monomial->atoms[0]->kind != wanted) continue;
+    if (found >= 0) return -1;
+    found = (int)i;
   }
-  return -1;
+  return found;
 }
 
-/* Appends t + each operand of a nested minimum, or the dim itself. False on overflow or when the list is full. */
+/* Appends t + c * each operand of a nested minimum, or the dim itself. False on overflow or when the list is full. */
 static bool append_operand(tf_context *context, operand_list *list, tf_atom_kind kind, const tf_dim *dim) {
   int nested = nested_term(dim, kind);
-  const tf_atom *atom = nested >= 0 ? dim->terms[nested].monomial->atoms[0] : NULL;
-  if (!atom || list->count + atom->count > TF_DIM_MAX_OPERANDS) {
-    if (list->count == TF_DIM_MAX_OPERANDS) return false;
+  const tf_term term = nested >= 0 ? dim->terms[nested] : (tf_term){0, NULL};
+  const tf_atom *atom = nested >= 0 ? term.monomial->atoms[0] : NULL;
+  if (list->count + (atom ? atom->count : 1) > TF_DIM_MAX_OPERANDS) return false;
+  if (!atom) {
     list->items[list->count++] = dim;
     return true;
   }
   tf_poly rest = {.constant = 0, .count = 0};
-  if (!tf_poly_add(&rest, dim, 1) || !tf_poly_add_term(&rest, -1, dim->terms[nested].monomial)) return false;
+  if (!tf_poly_add(&rest, dim, 1) || !tf_poly_add_term(&rest, -term.coefficient, term.monomial)) return false;
   const tf_dim *shift = tf_poly_finish(context, &rest);
   for (unsigned i = 0; i < atom->count; i++) {
-    list->items[list->count] = tf_dim_linear(context, 1, shift, 1, atom->operands[i]);
+    list->items[list->count] = tf_dim_linear(context, 1, shift, term.coefficient, atom->operands[i]);
     if (!list->items[list->count++]) return false;
   }
   return true;
@@ -71,11 +78,9 @@ static bool all_have_term(const operand_list *list, tf_term term) {
   return true;
 }
 
-/* The terms that all operands share, with the smallest of their constants. */
-static const tf_dim *common_part(tf_context *context, const operand_list *list) {
-  tf_poly poly = {.constant = list->items[0]->constant, .count = 0};
-  for (unsigned i = 1; i < list->count; i++)
-    if (list->items[i]->constant < poly.constant) poly.constant = list->items[i]->constant;
+/* The terms that all operands share. */
+static const tf_dim *common_terms(tf_context *context, const operand_list *list) {
+  tf_poly poly = {.constant = 0, .count = 0};
   const tf_dim *first = list->items[0];
   for (unsigned k = 0; k < first->term_count; k++)
     if (all_have_term(list, first->terms[k]))
@@ -83,18 +88,27 @@ static const tf_dim *common_part(tf_context *context, const operand_list *list) 
   return tf_poly_finish(context, &poly);
 }
 
-/* The factor to divide all operands by: their common divisor, negative if that makes leading coefficients positive. */
-static int64_t common_scale(const operand_list *list) {
+static bool leads_negative(const operand_list *list) {
+  for (unsigned i = 0; i < list->count; i++)
+    if (list->items[i]->term_count && list->items[i]->terms[0].coefficient > 0) return false;
+  return true;
+}
+
+static int64_t least_constant(const operand_list *list) {
+  int64_t least = list->items[0]->constant;
+  for (unsigned i = 1; i < list->count; i++)
+    if (list->items[i]->constant < least) least = list->items[i]->constant;
+  return least;
+}
+
+static int64_t common_divisor(const operand_list *list) {
   int64_t gcd = 0;
-  bool negative = true;
   for (unsigned i = 0; i < list->count; i++) {
-    const tf_dim *dim = list->items[i];
-    gcd = tf_int_gcd(gcd, dim->constant);
-    for (unsigned k = 0; k < dim->term_count; k++)
-      gcd = tf_int_gcd(gcd, dim->terms[k].coefficient);
-    if (dim->term_count && dim->terms[0].coefficient > 0) negative = false;
+    gcd = tf_int_gcd(gcd, list->items[i]->constant);
+    for (unsigned k = 0; k < list->items[i]->term_count; k++)
+      gcd = tf_int_gcd(gcd, list->items[i]->terms[k].coefficient);
   }
-  return negative ? -gcd : gcd;
+  return gcd;
 }
 
 static void sort_operands(operand_list *list) {
@@ -106,16 +120,11 @@ static void sort_operands(operand_list *list) {
     }
 }
 
-/* Subtracts the shift from every operand and divides by the scale. */
-static bool normalise(tf_context *context, operand_list *list, const tf_dim *shift, int64_t *scale) {
+/* Replaces each operand x by (sign*x - shift) / divisor; the division is exact. */
+static bool map_operands(tf_context *context, operand_list *list, int64_t sign, const tf_dim *shift, int64_t divisor) {
   for (unsigned i = 0; i < list->count; i++) {
-    list->items[i] = tf_dim_linear(context, 1, list->items[i], -1, shift);
-    if (!list->items[i]) return false;
-  }
-  *scale = common_scale(list);
-  const tf_dim *divisor = tf_dim_int(context, *scale);
-  for (unsigned i = 0; i < list->count; i++) {
-    list->items[i] = tf_dim_exact_quotient(context, list->items[i], divisor);
+    const tf_dim *mapped = tf_dim_linear(context, sign, list->items[i], -1, shift);
+    list->items[i] = mapped ? tf_dim_exact_quotient(context, mapped, tf_dim_int(context, divisor)) : NULL;
     if (!list->items[i]) return false;
   }
   return true;
@@ -123,15 +132,24 @@ static bool normalise(tf_context *context, operand_list *list, const tf_dim *shi
 
 const tf_dim *tf_dim_extremum(tf_context *context, tf_atom_kind kind, const tf_dim *a, const tf_dim *b) {
   operand_list list = {.count = 0};
-  int64_t scale;
+  const tf_dim *zero = tf_dim_int(context, 0);
   if (!a || !b) return NULL;
   if (!append_operand(context, &list, kind, a) || !append_operand(context, &list, kind, b)) return NULL;
   drop_dominated(context, &list, kind);
   if (list.count == 1) return list.items[0];
-  const tf_dim *shift = common_part(context, &list);
-  if (!normalise(context, &list, shift, &scale)) return NULL;
+
+  const tf_dim *terms = common_terms(context, &list);
+  if (!map_operands(context, &list, 1, terms, 1)) return NULL;
+  int64_t sign = leads_negative(&list) ? -1 : 1;
+  if (sign < 0) kind = kind == TF_ATOM_MIN ? TF_ATOM_MAX : TF_ATOM_MIN;
+  if (sign < 0 && !map_operands(context, &list, -1, zero, 1)) return NULL;
+  const tf_dim *constant = tf_dim_int(context, least_constant(&list));
+  if (!map_operands(context, &list, 1, constant, 1)) return NULL;
+  int64_t divisor = common_divisor(&list);
+  if (!map_operands(context, &list, 1, zero, divisor)) return NULL;
+
   sort_operands(&list);
-  if (scale < 0) kind = kind == TF_ATOM_MIN ? TF_ATOM_MAX : TF_ATOM_MIN;
   const tf_dim *atom = tf_dim_from_atom(context, kind, list.count, list.items);
-  return atom ? tf_dim_linear(context, 1, shift, scale, atom) : NULL;
+  const tf_dim *inner = atom ? tf_dim_linear(context, 1, constant, divisor, atom) : NULL;
+  return tf_dim_linear(context, 1, terms, sign, inner);
 }

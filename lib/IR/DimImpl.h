@@ -50,7 +50,7 @@ struct tf_dim {
 #define TF_DIM_MAX_TERMS    48
 #define TF_DIM_MAX_DEGREE   16
 #define TF_DIM_MAX_SIZE     400
-#define TF_DIM_MAX_OPERANDS 8
+#define TF_DIM_MAX_OPERANDS 12
 
 /* A sum under construction: terms sorted, no zero coefficients. */
 typedef struct tf_poly {
