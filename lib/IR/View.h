@@ -1,13 +1,19 @@
 /* Views: what memory a tensor value names. Views compose, and nothing of a chain is lost: every tensor expression resolves
- * to one base (a parameter or an allocation) and one address form over the axes of its own shape:
+ * to one base (a parameter or an allocation) and one address, a sum:
  *
- *   element (i0, i1, …) of the value lives at   base + inner( constant + sum start_k * start_stride_k + sum i_a * stride_a )
+ *   element   lives at   base + inner( constant + sum of starts + sum of digits * digit_strides )
  *
- *   x: (128, 256) C order;  v = tensor_view(x, i, 16*k, shape=(16, 16))
- *   v: starts {i * 256, (16*k) * 1}, strides (256, 1)
+ *   starts    what does not depend on the element: the windows' first elements, and the place of the part that an outer
+ *             distribution gives to this instance
+ *   digits    of the element, one per factor of the value's ownership (Ownership.h): counted through locally, or known
+ *             from the instance's coordinate
  *
- * with inner the swizzle of the storage, if any. A ShardLayout never changes addresses, it says who owns which element: the
- * ownership over the value's shape stands beside. The verifier and the lowering read views through this one routine. */
+ *   x: (128, 256) C order;  v = tensor_view(x, i, 16*k, shape=(16, 16))      starts  i * 256, k * 16      strides (256, 1)
+ *
+ * Where the address is a function of the coordinates alone (everything but register fragments and private shared buffers)
+ * the strides of the value's axes say the same. A ShardLayout never changes such addresses, it says who owns which element.
+ * The numbers are in elements of the base's storage; in rmem that is the thread's array of local values, and digits that a
+ * mesh walks have stride 0 there. The verifier and the lowering read views through this one routine. */
 #ifndef TF_IR_VIEW_H
 #define TF_IR_VIEW_H
 
@@ -17,43 +23,57 @@
 #define TF_MAX_RANK 16
 #define TF_MAX_STARTS 32
 
-/* One run-time (or static) summand of a window's start. */
+/* One summand of the address that is the same for all elements. */
 typedef struct tf_view_start {
-  const tf_expr *index; /* scalar expression, in elements of the axis it counts */
+  const tf_expr *index; /* integer scalar; null: a digit of this instance's own coordinate, the fields below */
+  const tf_mesh *mesh;
+  unsigned mesh_axis;
+  int64_t divisor;      /* digit = (coordinate on mesh_axis / divisor) % extent */
+  const tf_dim *extent;
   const tf_dim *stride; /* storage elements per step */
 } tf_view_start;
 
-/* A clipped axis: elements whose coordinate start + i is outside [0, extent) of the source read as clip. */
+/* A clipped axis: an element whose coordinate start + i is outside [0, extent) of the source reads as clip_value and is
+ * never written. */
 typedef struct tf_view_clip {
-  unsigned axis;         /* of the value's shape */
-  const tf_expr *start;  /* coordinate of element 0 on the source's axis; null: 0 */
-  const tf_dim *extent;  /* of the source's axis */
+  int axis;             /* of the value's shape, i its coordinate; -1: an axis that the window dropped, i is 0 */
+  const tf_expr *start; /* null: 0 */
+  const tf_dim *extent; /* of the source's axis */
 } tf_view_clip;
 
 typedef struct tf_view {
-  const tf_expr *base;  /* VAR: the parameter, or the allocation's binding */
-  const tf_type *type;  /* of the viewed value: shape, dtype, layout, storage */
+  const tf_expr *base;        /* VAR: the parameter or the allocation's binding (or an ALLOC_TENSOR call itself) */
+  const tf_type *type;        /* of the viewed value: shape, dtype, layout, storage */
+  const tf_dim *storage_size; /* elements of the base's storage: of the parameter, of a thread's (rmem) or CTA's (smem) copy */
   const tf_dim *constant;
   unsigned start_count;
-  tf_view_start starts[TF_MAX_STARTS];
-  /* A value whose storage steps do not follow its shape's axes (a flattened part, a plain layout with nested axes) has
-   * address_layout set: a plain layout over the C-order index of the shape, read with C-order coordinates; strides are null. */
-  const tf_dim *strides[TF_MAX_RANK];
-  const tf_layout *address_layout;
-  const tf_layout *inner; /* a Swizzle, or null */
+  const tf_view_start *starts;
+  /* Per axis of the shape. Null for all axes: the address is no function of the coordinates (see above), use digit_strides.
+   * Null for some: those axes walk several strides; address_layout has one (then nested, leftmost-fastest) mode per axis. */
+  const tf_dim *const *strides;
+  const tf_layout *address_layout; /* null if every axis has a stride, or none has */
+  const tf_layout *inner;          /* a Swizzle, or null */
   unsigned clip_count;
-  tf_view_clip clips[TF_MAX_RANK];
+  const tf_view_clip *clips;
   const tf_expr *clip_value; /* literal; null without clip */
-  /* Ownership of the value by the instances of its ShardLayout's mesh; a part of a part (views of sharded views) keeps the
-   * outer ones in `outer`: the value is what the outer instance owns. Their shares of the address are: outer factor digits
-   * times outer_strides. */
+  /* Who owns which element: by the instances of the mesh of the type's ShardLayout; without one every instance has all. */
   const tf_ownership *ownership;
-  const struct tf_view *outer; /* null, or the sharded view that this one splits again */
+  /* One per ownership->factors entry: storage elements per step of its digit. Null if some factor does not step evenly in
+   * storage (dealt chunks that cross the rows of a strided window): then address_layout or strides decide, per element. */
+  const tf_dim *const *digit_strides;
+  const struct tf_view *outer; /* the sharded view whose part this one (or its source) is, or null; its digits that its mesh
+                                  walks stand among the starts */
 } tf_view;
 
-/* The view of a tensor-typed expression (a VAR, or a VALUE call). Memoised per expression in the context. Null, with
- * *reason set to a string of the context, when it breaks a rule of views (the verifier reports the reason; a verified module
- * has none). */
+/* The view of a tensor-typed expression: a VAR, or a VALUE call. Memoised per expression in the context. Null, with *reason
+ * (may be null) set to a string of the context, when it breaks a rule of views; tf_infer has reported that already. */
 const tf_view *tf_view_of(tf_context *context, const tf_expr *tensor, const char **reason);
+
+/* The same for an invocation of a VALUE op that is no node yet; null after a diagnostic at its place. */
+const tf_view *tf_view_of_invocation(tf_context *context, const tf_invocation *invocation);
+
+/* Offset of the element with this C-order index in the value, from `constant` plus the starts, before inner. Values whose
+ * address is a function of the coordinates, with static extents; false for others. */
+bool tf_view_offset(const tf_view *view, int64_t logical_index, int64_t *offset);
 
 #endif
