@@ -1,0 +1,216 @@
+/* mma on register fragments.
+ *
+ * An operand of a tile is, for one warp, a grid of the instruction's fragments:
+ *
+ *     A (M/wm x K)                B (K x N/wn)            acc (M/wm x N/wn)
+ *     +----+----+                 +---+---+---+           +---+---+---+
+ *     |0,0 |0,1 |  each cell      |0,0|0,1|0,2|           |0,0|0,1|0,2|      acc(i,j) += A(i,k) * B(k,j)
+ *     +----+----+  is one         +---+---+---+           +---+---+---+
+ *     |1,0 |1,1 |  fragment       |1,0|1,1|1,2|           |1,0|1,1|1,2|
+ *     +----+----+                 +---+---+---+           +---+---+---+
+ *
+ * Where a fragment's values lie among a thread's registers follows from the ownership alone: the operand's elements of
+ * lane 0 in warp 0 are looked up by logical index, and every other thread holds its own at the same numbers. So a tile,
+ * a window of stacked fragments and a lone fragment are one case.
+ *
+ * Values narrower than 32 bits travel packed, lower numbers in the lower bits. */
+#include "LowerToLLVM/Mma.h"
+
+#include <string.h>
+
+#include "IR/MmaAtom.h"
+#include "LowerToLLVM/Intrinsics.h"
+
+#define MAX_REGISTERS 32 /* of one instruction, all operands */
+
+typedef struct fragments {
+  tf_tensor tensor;
+  int64_t rows, columns;  /* grid of fragments */
+  unsigned values;        /* of one fragment in one thread */
+  const int32_t *numbers; /* [rows][columns][values]: register numbers in the instruction's order */
+} fragments;
+
+/* ---- Which registers ---- */
+
+/* Local number by logical index, for lane 0 of warp 0; -1 where that thread holds nothing. */
+static int32_t *local_numbers(tf_arena *arena, const tf_ownership *ownership, int64_t elements) {
+  int64_t coordinates[TF_MAX_MESH_AXES] = {0}, count = tf_ownership_local_numel(ownership);
+  int64_t *logical = TF_ARENA_ARRAY(arena, int64_t, count);
+  int32_t *numbers = TF_ARENA_ARRAY(arena, int32_t, elements);
+  for (int64_t i = 0; i < elements; i++)
+    numbers[i] = -1;
+  tf_ownership_enumerate(ownership, coordinates, logical);
+  for (int64_t i = 0; i < count; i++)
+    numbers[logical[i]] = (int32_t)i;
+  return numbers;
+}
+
+/* Logical indices of lane 0's values of the instruction's operand, in the instruction's order. */
+static unsigned instruction_values(tf_lowering *lowering, const tf_mma_atom *atom, char operand, int64_t *logical) {
+  tf_context *context = lowering->context;
+  int64_t rows, columns, coordinates[2] = {0, 0}, local[MAX_REGISTERS];
+  tf_mma_atom_matrix(atom, operand, &rows, &columns);
+  const tf_dim *shape[2] = {tf_dim_int(context, rows), tf_dim_int(context, columns)};
+  const tf_type *type = tf_type_tensor(context, 2, shape, tf_mma_atom_dtype(atom, operand),
+                                       tf_mma_atom_layout(atom, operand), TF_STORAGE_RMEM);
+  const tf_ownership *ownership = NULL;
+  const char *reason = NULL;
+  const unsigned char *order = NULL;
+  if (tf_ownership_of(context, type, NULL, &ownership, &reason) != TF_OK) return 0;
+  tf_ownership_enumerate(ownership, coordinates, local);
+  unsigned count = tf_mma_atom_registers(atom, operand, &order);
+  for (unsigned i = 0; i < count; i++)
+    logical[i] = local[order[i]];
+  return count;
+}
+
+static int64_t static_extent(const tf_type *type, unsigned axis) {
+  int64_t value = 0;
+  tf_dim_is_static(tf_type_extent(type, axis), &value);
+  return value;
+}
+
+/* The grid of fragments of an operand; `warps` are the parts that the mesh cuts rows and columns into. */
+static fragments fragments_of(tf_lowering *lowering, const tf_expr *expr, const tf_mma_atom *base, char operand,
+                              int64_t row_warps, int64_t column_warps) {
+  fragments out = {.tensor = tf_tensor_of(lowering, expr)};
+  int64_t logical[MAX_REGISTERS], unit_rows, unit_columns, count = 0;
+  int64_t height = static_extent(out.tensor.type, 0), width = static_extent(out.tensor.type, 1);
+  tf_mma_atom_matrix(base, operand, &unit_rows, &unit_columns);
+  out.rows = height / row_warps / unit_rows;
+  out.columns = width / column_warps / unit_columns;
+  out.values = instruction_values(lowering, base, operand, logical);
+  const int32_t *registers = tf_tensor_registers(lowering, &out.tensor, &count);
+  const int32_t *local = local_numbers(lowering->arena, out.tensor.view->ownership, height * width);
+  int32_t *numbers = TF_ARENA_ARRAY(lowering->arena, int32_t, out.rows * out.columns * out.values);
+  out.numbers = numbers;
+  for (int64_t i = 0; i < out.rows; i++)
+    for (int64_t j = 0; j < out.columns; j++)
+      for (unsigned v = 0; v < out.values; v++) {
+        int64_t row = i * unit_rows + logical[v] / unit_columns, column = j * unit_columns + logical[v] % unit_columns;
+        *numbers++ = registers[local[row * width + column]];
+      }
+  return out;
+}
+
+static const int32_t *fragment_at(const fragments *operand, int64_t row, int64_t column) {
+  return &operand->numbers[(row * operand->columns + column) * operand->values];
+}
+
+/* ---- Values ---- */
+
+/* Values of one 32-bit register, the first in the lowest bits; a value of 32 or 64 bits alone. */
+static LLVMValueRef load_packed(tf_lowering *lowering, const tf_tensor *tensor, const int32_t *numbers,
+                                unsigned count) {
+  LLVMValueRef packed = NULL;
+  for (unsigned i = 0; i < count; i++) {
+    LLVMValueRef value = tf_register_load(lowering, tensor, numbers[i]);
+    packed = tf_llvm_insert(lowering, tensor->element, count, packed, value, i);
+  }
+  return packed;
+}
+
+static unsigned per_register(const tf_tensor *tensor) {
+  unsigned bytes = tf_dtype_bytes(tensor->dtype);
+  return bytes < 4 ? 4 / bytes : 1;
+}
+
+/* Appends the fragment's registers as arguments of the types that the instruction wants. */
+static unsigned append_operand(tf_lowering *lowering, const fragments *operand, const int32_t *numbers,
+                               const LLVMTypeRef *types, LLVMValueRef *args, unsigned count) {
+  unsigned packed = per_register(&operand->tensor);
+  for (unsigned v = 0; v < operand->values; v += packed, count++) {
+    LLVMValueRef value = load_packed(lowering, &operand->tensor, numbers + v, packed);
+    args[count] = LLVMBuildBitCast(lowering->builder, value, types[count], "");
+  }
+  return count;
+}
+
+/* Takes the results apart and back into the accumulator's registers. */
+static void store_results(tf_lowering *lowering, const fragments *acc, const int32_t *numbers, LLVMValueRef results) {
+  LLVMBuilderRef builder = lowering->builder;
+  unsigned packed = per_register(&acc->tensor);
+  LLVMTypeRef type = tf_llvm_vector(acc->tensor.element, packed);
+  for (unsigned v = 0; v < acc->values; v += packed) {
+    LLVMValueRef value = LLVMBuildExtractValue(builder, results, v / packed, "");
+    value = LLVMBuildBitCast(builder, value, type, "");
+    for (unsigned i = 0; i < packed; i++)
+      tf_register_store(lowering, &acc->tensor, numbers[v + i], tf_llvm_extract(lowering, value, i));
+  }
+}
+
+/* ---- Instructions ---- */
+
+typedef struct product {
+  const tf_mma_atom *base;
+  fragments acc, lhs, rhs;
+  LLVMTypeRef types[MAX_REGISTERS]; /* of the intrinsic's parameters */
+} product;
+
+static void multiply(tf_lowering *lowering, const product *it, int64_t i, int64_t j, int64_t k) {
+  LLVMValueRef args[MAX_REGISTERS];
+  const int32_t *acc = fragment_at(&it->acc, i, j);
+  unsigned count = append_operand(lowering, &it->lhs, fragment_at(&it->lhs, i, k), it->types, args, 0);
+  count = append_operand(lowering, &it->rhs, fragment_at(&it->rhs, k, j), it->types, args, count);
+  count = append_operand(lowering, &it->acc, acc, it->types, args, count);
+  const char *name = tf_mma_atom_intrinsic(it->base);
+  LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 0, NULL, count, args);
+  /* The lanes work together: nothing may move the call into a branch that some of them do not take. */
+  unsigned kind = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+  LLVMAddCallSiteAttribute(results, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                           LLVMCreateEnumAttribute(lowering->llvm, kind, 0));
+  store_results(lowering, &it->acc, acc, results);
+}
+
+/* k outermost: consecutive instructions then add to different accumulators, and each A fragment serves a whole row. */
+static void multiply_all(tf_lowering *lowering, const product *it) {
+  for (int64_t k = 0; k < it->lhs.columns; k++)
+    for (int64_t i = 0; i < it->lhs.rows; i++)
+      for (int64_t j = 0; j < it->rhs.columns; j++)
+        multiply(lowering, it, i, j, k);
+}
+
+static void instruction_types(tf_lowering *lowering, product *it) {
+  const char *name = tf_mma_atom_intrinsic(it->base);
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMGetParamTypes(LLVMIntrinsicGetType(lowering->llvm, id, NULL, 0), it->types);
+}
+
+/* ---- The op ---- */
+
+static bool operand_fits(const tf_type *type, const tf_mma_atom *atom, char operand) {
+  return tf_type_dtype(type) == tf_mma_atom_dtype(atom, operand) &&
+         tf_type_layout(type) == tf_mma_atom_layout(atom, operand);
+}
+
+/* Without an atom the fragments say which instruction is meant: the first of the table that has their layouts and
+ * dtypes and that the target knows, else the first. */
+static const tf_mma_atom *implied_atom(tf_lowering *lowering, const tf_invocation *invocation) {
+  const tf_mma_atom *found = NULL;
+  for (unsigned i = 0; tf_mma_atom_known_name(i); i++) {
+    const tf_mma_atom *atom = tf_mma_atom_get(lowering->context, tf_mma_atom_known_name(i));
+    if (!operand_fits(invocation->args[TF_ARG_MMA_acc]->type, atom, 'C') ||
+        !operand_fits(invocation->args[TF_ARG_MMA_lhs]->type, atom, 'A') ||
+        !operand_fits(invocation->args[TF_ARG_MMA_rhs]->type, atom, 'B'))
+      continue;
+    if (!found) found = atom;
+    if (tf_target_has(lowering->module->target, tf_mma_atom_min_sm(atom), 0)) return atom;
+  }
+  return found;
+}
+
+void tf_lower_MMA(tf_lowering *lowering, const tf_invocation *invocation) {
+  const tf_mma_atom *atom = invocation->attrs[TF_ATTRIBUTE_MMA_atom].atom;
+  if (!atom) atom = implied_atom(lowering, invocation);
+  const tf_mma_atom *base = tf_mma_atom_base(atom);
+  if (!tf_lower_require(lowering, tf_mma_atom_name(base), tf_mma_atom_min_sm(base), 0, tf_mma_atom_min_ptx(base)))
+    return;
+  int64_t warps[2] = {1, 1};
+  tf_mma_atom_is_tile(atom, warps);
+  product it = {.base = base,
+                .acc = fragments_of(lowering, invocation->args[TF_ARG_MMA_acc], base, 'C', warps[0], warps[1]),
+                .lhs = fragments_of(lowering, invocation->args[TF_ARG_MMA_lhs], base, 'A', warps[0], 1),
+                .rhs = fragments_of(lowering, invocation->args[TF_ARG_MMA_rhs], base, 'B', 1, warps[1])};
+  instruction_types(lowering, &it);
+  multiply_all(lowering, &it);
+}
