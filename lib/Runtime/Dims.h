@@ -1,0 +1,46 @@
+/* Integer arithmetic of the manifest: evaluating its expressions and solving DimVars from tensors' extents.
+ *
+ * Python's rules on 64 bits: // and % floor; overflow and division by zero are errors, never wrapped values. */
+#ifndef TF_RUNTIME_DIMS_H
+#define TF_RUNTIME_DIMS_H
+
+#include "Runtime/Manifest.h"
+
+/* The most axes of a tensor argument. */
+#define TF_MAX_RANK 32
+
+/* What an expression may refer to. Arrays are indexed by the manifest's dims and by the signature's parameters; entries
+ * that no expression uses may be anything. */
+typedef struct tf_menv {
+  const int64_t *dims;
+  const int64_t *const *shapes;
+  const int64_t *scalars;
+} tf_menv;
+
+/* Evaluates; returns null and the value in *out, or a static text that says what went wrong. */
+const char *tf_mexpr_eval(const tf_mexpr *expr, const tf_menv *env, int64_t *out);
+
+/* True if the expression is V or c * V (c > 0): then *dim is V and *factor is c. */
+bool tf_mexpr_is_multiple(const tf_mexpr *expr, unsigned *dim, int64_t *factor);
+
+/* True, and the number in *out, if nothing in the expression is known only at run time and it evaluates. */
+bool tf_mexpr_is_static(const tf_mexpr *expr, int64_t *out);
+
+/* Infix text for messages ("4*S", "ceildiv(S, 128)"), cut off at size - 1 characters. */
+void tf_mexpr_format(const tf_manifest *manifest, const tf_msignature *signature, const tf_mexpr *expr, char *text,
+                     size_t size);
+
+/* Where to write why something is refused. */
+typedef struct tf_why {
+  char *text;
+  size_t size;
+} tf_why;
+tf_status tf_why_set(const tf_why *why, tf_status status, const char *format, ...) TF_PRINTF(3, 4);
+
+/* Solves the signature's DimVars from the extents of its tensor parameters (shapes[p] has rank-many of them), into
+ * dims[], then compares every axis with its expression. All extents are below 2^31 afterwards. TF_LAUNCH with a reason.
+ */
+TF_NODISCARD tf_status tf_dims_solve(const tf_manifest *manifest, const tf_msignature *signature,
+                                     const int64_t *const *shapes, int64_t *dims, const tf_why *why);
+
+#endif

@@ -1,0 +1,252 @@
+/* Launching a kernel of a manifest on values: its dims are solved from the tensors, the geometry is held against the
+ * kernel's own sizes, hidden parameters are filled in, and the launch follows (Launch.c).
+ *
+ *   parameters of the .entry:  | declared …            | shapes (i32) …      | grid barrier |
+ *   slots, 8 bytes each:       | address or bits       | extent              | counters     |
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "Runtime/RuntimeImpl.h"
+
+#define INLINE_SLOTS 64
+#define INLINE_DIMS  32
+
+/* Everything that a kernel call needs beyond its arguments, in the caller's frame when it fits. */
+typedef struct frame {
+  const tf_manifest *manifest;
+  tf_kernel *kernel;
+  uint64_t *slots;
+  void **params;
+  const int64_t **shapes;
+  int64_t *dims;
+  void *heap; /* null: everything is inline */
+  uint64_t inline_slots[INLINE_SLOTS];
+  void *inline_params[INLINE_SLOTS];
+  const int64_t *inline_shapes[INLINE_SLOTS];
+  int64_t inline_dims[INLINE_DIMS];
+} frame;
+
+static bool open_frame(frame *f, tf_kernel *kernel) {
+  f->manifest = kernel->program->manifest;
+  f->kernel = kernel;
+  size_t params = kernel->manifest->signature.param_count, dims = f->manifest->dim_count;
+  f->heap = NULL;
+  f->slots = f->inline_slots;
+  f->params = f->inline_params;
+  f->shapes = f->inline_shapes;
+  f->dims = f->inline_dims;
+  if (params <= INLINE_SLOTS && dims <= INLINE_DIMS) return true;
+  uint64_t *block = malloc((params * 3 + dims) * sizeof *block);
+  if (!block) return false;
+  f->heap = f->slots = block;
+  f->params = (void **)(block + params);
+  f->shapes = (const int64_t **)(block + 2 * params);
+  f->dims = (int64_t *)(block + 3 * params);
+  return true;
+}
+
+static tf_status refuse(const frame *f, const char *what, const char *why) {
+  const tf_msignature *s = &f->kernel->manifest->signature;
+  return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH, "kernel '%s': %s: %s", s->name, what, why);
+}
+
+/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+
+/* Three extents must have exactly the product that the kernel's formula gives. */
+static tf_status check_product(const frame *f, const tf_mexpr *size, const int64_t have[3], const char *what,
+                               const char *unit) {
+  if (!size) return TF_OK;
+  const tf_msignature *s = &f->kernel->manifest->signature;
+  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
+  int64_t want, got;
+  const char *error = tf_mexpr_eval(size, &env, &want);
+  if (error) return refuse(f, what, error);
+  bool wraps = __builtin_mul_overflow(have[0], have[1], &got) || __builtin_mul_overflow(got, have[2], &got);
+  if (!wraps && got == want) return TF_OK;
+  char text[96];
+  tf_mexpr_format(f->manifest, s, size, text, sizeof text);
+  return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH,
+                         "kernel '%s': the %s is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel needs %" PRId64
+                         " %s (%s) in it",
+                         s->name, what, have[0], have[1], have[2], want, unit, text);
+}
+
+/* The extents that the launch gave, or the kernel's default if it gave none. */
+static tf_status complete(const frame *f, const tf_mexpr *defaults, int64_t extents[3], const char *what) {
+  if (extents[0] >= 0) return TF_OK;
+  if (!defaults) return refuse(f, what, "the kernel has no default, the launch must name it");
+  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
+  for (int i = 0; i < 3; i++) {
+    const char *error = tf_mexpr_eval(&defaults[i], &env, &extents[i]);
+    if (error) return refuse(f, what, error);
+    if (extents[i] < 0) return refuse(f, what, "the formula gives a negative extent");
+  }
+  return TF_OK;
+}
+
+static tf_status add_own_smem(const frame *f, tf_geometry *g) {
+  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
+  int64_t own = 0;
+  const char *error = tf_mexpr_eval(&f->kernel->manifest->dynamic_bytes, &env, &own);
+  if (!error && __builtin_add_overflow(own, g->dynamic_smem, &g->dynamic_smem)) error = "more than 64 bits of bytes";
+  return error ? refuse(f, "dynamic shared memory", error) : TF_OK;
+}
+
+static tf_status check_sizes(const frame *f, tf_geometry *g) {
+  const tf_mkernel *m = f->kernel->manifest;
+  tf_status status = complete(f, m->default_grid, g->grid, "grid");
+  if (status == TF_OK) status = complete(f, m->default_block, g->block, "block");
+  if (status == TF_OK) status = check_product(f, m->grid_size, g->grid, "grid", "CTAs");
+  if (status == TF_OK) status = check_product(f, m->block_size, g->block, "block", "threads");
+  if (status == TF_OK) status = add_own_smem(f, g);
+  g->cooperative = g->cooperative || m->cooperative;
+  return status;
+}
+
+/* ---- Values --------------------------------------------------------------------------------------------------------- */
+
+static tf_status check_alignment(const frame *f, const tf_mparam *p, const tf_tensor *t) {
+  bool empty = false;
+  for (unsigned axis = 0; axis < p->rank; axis++)
+    empty = empty || t->shape[axis] == 0;
+  if (empty || t->data % p->alignment == 0) return TF_OK;
+  return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH,
+                         "kernel '%s': argument '%s': the first element is at address 0x%" PRIx64
+                         ", expected a multiple of %" PRIu64,
+                         f->kernel->name, p->name, t->data, p->alignment);
+}
+
+static tf_status solve(frame *f, const tf_value *values) {
+  const tf_msignature *s = &f->kernel->manifest->signature;
+  for (unsigned i = 0; i < s->declared_count; i++) {
+    bool tensor = tf_mparam_is_tensor(&s->params[i]);
+    f->shapes[i] = tensor ? values[i].tensor.shape : NULL;
+    tf_status status = tensor ? check_alignment(f, &s->params[i], &values[i].tensor) : TF_OK;
+    if (status != TF_OK) return status;
+  }
+  char text[512];
+  tf_why why = {text, sizeof text};
+  tf_status status = tf_dims_solve(f->manifest, s, f->shapes, f->dims, &why);
+  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
+  if (status == TF_OK) status = tf_arguments_check_overlap(s, values, &env, &why);
+  return status == TF_OK ? TF_OK : refuse(f, "refused", text);
+}
+
+static void fill_slots(frame *f, const tf_value *values) {
+  const tf_msignature *s = &f->kernel->manifest->signature;
+  for (unsigned i = 0; i < s->param_count; i++) {
+    const tf_mparam *p = &s->params[i];
+    f->params[i] = &f->slots[i];
+    if (p->kind == TF_MPARAM_HIDDEN_SHAPE)
+      f->slots[i] = (uint64_t)f->shapes[p->of][p->axis];
+    else if (p->kind == TF_MPARAM_SCALAR)
+      f->slots[i] = values[i].bits;
+    else if (i < s->declared_count)
+      f->slots[i] = values[i].tensor.data;
+  }
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------------------- */
+
+typedef struct barrier_launch {
+  frame *frame;
+  const tf_geometry *geometry;
+  CUstream stream;
+} barrier_launch;
+
+static tf_status launch_with_counters(void *user, CUdeviceptr counters) {
+  const barrier_launch *b = user;
+  b->frame->slots[b->frame->kernel->manifest->signature.param_count - 1] = counters;
+  return tf_launch_checked(b->frame->kernel, b->geometry, b->stream, b->frame->params);
+}
+
+static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values) {
+  tf_status status = solve(f, values);
+  if (status == TF_OK) status = check_sizes(f, &g);
+  if (status != TF_OK) return status;
+  fill_slots(f, values);
+  size_t barrier = (size_t)f->kernel->manifest->grid_barrier_bytes;
+  if (!barrier) return tf_launch_checked(f->kernel, &g, stream, f->params);
+  return tf_barrier_run(f->kernel->program->runtime, stream, barrier, launch_with_counters,
+                        &(barrier_launch){f, &g, stream});
+}
+
+tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, const tf_value *values) {
+  frame f;
+  if (!open_frame(&f, kernel)) return tf_runtime_fail(kernel->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
+  tf_status status = call(&f, *geometry, stream, values);
+  free(f.heap);
+  return status;
+}
+
+/* ---- From outside --------------------------------------------------------------------------------------------------- */
+
+static void read_extents(const unsigned from[3], int64_t to[3], bool absent_is_default) {
+  bool absent = !from[0] && !from[1] && !from[2];
+  for (int i = 0; i < 3; i++)
+    to[i] = absent && absent_is_default ? -1 : (int64_t)from[i];
+}
+
+static tf_status read_config(tf_kernel *kernel, const tf_launch_config *config, tf_geometry *out) {
+  tf_runtime *rt = kernel->program->runtime;
+  if (!config || config->size != sizeof *config)
+    return tf_runtime_fail(rt, TF_INVALID_ARGUMENT,
+                           "a launch configuration that was not made with TF_LAUNCH_CONFIG_INIT");
+  if (config->dynamic_smem > INT64_MAX / 2)
+    return tf_runtime_fail(rt, TF_LAUNCH, "kernel '%s': %zu bytes of dynamic shared memory", kernel->name,
+                           config->dynamic_smem);
+  read_extents(config->grid, out->grid, kernel->manifest != NULL);
+  read_extents(config->block, out->block, kernel->manifest != NULL);
+  read_extents(config->cluster, out->cluster, false);
+  out->dynamic_smem = (int64_t)config->dynamic_smem;
+  out->cooperative = config->cooperative;
+  out->programmatic_stream_serialization = config->programmatic_stream_serialization;
+  return TF_OK;
+}
+
+static tf_status launch_arguments(tf_kernel *kernel, const tf_geometry *g, CUstream stream,
+                                  const tf_argument *arguments, unsigned count) {
+  frame f;
+  tf_runtime *rt = kernel->program->runtime;
+  if (!open_frame(&f, kernel)) return tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
+  tf_value *values = calloc((size_t)kernel->manifest->signature.declared_count + 1, sizeof *values);
+  tf_status status = values ? tf_arguments_bind(rt, f.manifest, &kernel->manifest->signature, arguments, count, values,
+                                                f.shapes, f.dims)
+                            : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
+  if (status == TF_OK) status = call(&f, *g, stream, values);
+  free(values);
+  free(f.heap);
+  return status;
+}
+
+tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config, const tf_argument *arguments,
+                           unsigned count) {
+  if (!kernel || (count && !arguments)) return TF_INVALID_ARGUMENT;
+  tf_runtime *rt = kernel->program->runtime;
+  if (!kernel->manifest)
+    return tf_runtime_fail(rt, TF_INVALID_ARGUMENT, "kernel '%s': no manifest describes its parameters", kernel->name);
+  tf_geometry g;
+  bool pushed;
+  tf_status status = read_config(kernel, config, &g);
+  if (status != TF_OK) return status;
+  status = tf_context_enter(rt, &pushed);
+  if (status == TF_OK) status = launch_arguments(kernel, &g, (CUstream)config->stream, arguments, count);
+  tf_context_leave(rt, pushed);
+  return status;
+}
+
+tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config, void *const *parameters) {
+  if (!kernel) return TF_INVALID_ARGUMENT;
+  tf_runtime *rt = kernel->program->runtime;
+  tf_geometry g;
+  bool pushed;
+  tf_status status = read_config(kernel, config, &g);
+  if (status != TF_OK) return status;
+  if (g.grid[0] < 0 || g.block[0] < 0)
+    return tf_runtime_fail(rt, TF_LAUNCH, "kernel '%s': a raw launch must name its grid and block", kernel->name);
+  status = tf_context_enter(rt, &pushed);
+  if (status == TF_OK) status = tf_launch_checked(kernel, &g, (CUstream)config->stream, (void **)(uintptr_t)parameters);
+  tf_context_leave(rt, pushed);
+  return status;
+}

@@ -1,0 +1,177 @@
+/* The runtime's inside: objects behind Runtime.h and what its files use of each other.
+ *
+ * Locking: runtime->lock guards the error, the ring of recent launches, the barrier pool, the opt-in flags and the list
+ * of kernels of programs without a manifest. It is never held across a driver call that can wait for the device.
+ * Everything else in these objects is written before they are handed out and only read afterwards. */
+#ifndef TF_RUNTIME_RUNTIMEIMPL_H
+#define TF_RUNTIME_RUNTIMEIMPL_H
+
+#include <pthread.h>
+
+#include "Runtime/Dims.h"
+#include "Runtime/Driver.h"
+#include "Runtime/Manifest.h"
+#include "tilefoundry/Runtime.h"
+
+/* A zeroed counter block of one stream; launches of a stream are ordered, so they may share it. */
+typedef struct tf_barrier_slot tf_barrier_slot;
+struct tf_barrier_slot {
+  tf_barrier_slot *next;
+  unsigned long long stream_id;
+  CUdeviceptr counters;
+  size_t bytes;
+  bool dirty; /* a launch that used it failed: zero it before the next one */
+};
+
+#define TF_RECENT_LAUNCHES 8
+
+/* A launch that was handed to the driver and of which no synchronisation has said that it ended well. */
+typedef struct tf_recent_launch {
+  const tf_kernel *kernel; /* null: unused */
+  CUstream stream;
+} tf_recent_launch;
+
+struct tf_runtime {
+  pthread_mutex_t lock;
+  tf_status status;
+  char *message; /* malloc'ed, or null for "" */
+  bool open;
+  tf_driver driver;
+  CUdevice device;
+  CUcontext context;
+  bool owns_primary; /* the context is the device's primary one and was retained by us */
+  tf_device_info info;
+  char name[128];
+  char note[256];
+  tf_recent_launch recent[TF_RECENT_LAUNCHES];
+  unsigned recent_next;
+  unsigned long long recent_dropped; /* launches that fell out of the ring */
+  tf_barrier_slot *barriers;
+};
+
+struct tf_kernel {
+  tf_program *program;
+  const tf_mkernel *manifest; /* null: a kernel of a bare PTX */
+  const char *name;           /* for messages */
+  CUfunction function;
+  int static_shared; /* bytes */
+  int max_threads;   /* of a block, as the function was compiled */
+  bool opted_in;     /* dynamic shared memory up to the device's limit is allowed; under the lock */
+  tf_kernel *next;   /* list of the bare kernels, which own name */
+};
+
+struct tf_entry {
+  tf_program *program;
+  const tf_mentry *manifest;
+};
+
+struct tf_program {
+  tf_runtime *runtime;
+  CUmodule module;
+  const tf_manifest *manifest; /* null: none */
+  tf_kernel *kernels;          /* manifest->kernel_count */
+  tf_entry *entries;           /* manifest->entry_count */
+  tf_kernel *bare;             /* found by name later; under the lock */
+  char name[64];
+};
+
+/* ---- Errors ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Records the failure if it is the first and returns `status`. */
+tf_status tf_runtime_fail(tf_runtime *rt, tf_status status, const char *format, ...) TF_PRINTF(3, 4);
+
+/* The status of a driver call; a failure is recorded with the function's name, the result's name and meaning, and, for
+ * a fault of a running kernel, what is known about it. */
+tf_status tf_runtime_check(tf_runtime *rt, CUresult result, const char *function);
+#define TF_CALL(rt, function, ...) tf_runtime_check((rt), (rt)->driver.function(__VA_ARGS__), #function)
+
+/* A result that is the fault of a kernel that ran, not of the call that returns it. */
+bool tf_cuda_is_device_fault(CUresult result);
+
+/* ---- Device ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Takes over a filled driver table (closed on failure too) and opens a device of it: ordinal -1 is the current
+ * context's or the first. */
+TF_NODISCARD tf_status tf_device_attach(tf_runtime *rt, const tf_driver *driver, int ordinal);
+void tf_device_detach(tf_runtime *rt);
+
+/* Makes the runtime's context current for one call; leave undoes exactly what enter did. */
+TF_NODISCARD tf_status tf_context_enter(tf_runtime *rt, bool *pushed);
+void tf_context_leave(tf_runtime *rt, bool pushed);
+
+/* ---- Launches -------------------------------------------------------------------------------------------------------
+ */
+
+/* A launch in numbers; 64-bit because formulas and callers may be wrong. */
+typedef struct tf_geometry {
+  int64_t grid[3], block[3];
+  int64_t cluster[3]; /* all 0: none */
+  int64_t dynamic_smem;
+  bool cooperative, programmatic_stream_serialization;
+} tf_geometry;
+
+/* Checks the geometry against kernel and device and launches with the parameters' addresses; `label` leads messages
+ * ("kernel 'k'"). An empty grid or block succeeds without a launch. */
+TF_NODISCARD tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
+                                         void **params);
+
+/* A tensor whose dtype, device and layout are known to be right. */
+typedef struct tf_tensor {
+  uint64_t data; /* address of element 0 */
+  const int64_t *shape;
+} tf_tensor;
+
+/* The values of a signature's declared parameters. */
+typedef union tf_value {
+  tf_tensor tensor;
+  uint64_t bits;
+} tf_value;
+
+/* Launches a kernel of a manifest: solves its dims from the values, checks geometry against its sizes, fills hidden
+ * parameters. */
+TF_NODISCARD tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
+                                        const tf_value *values);
+
+/* Remembers a launch for later messages. */
+void tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);
+void tf_recent_forget_stream(tf_runtime *rt, CUstream stream);
+void tf_recent_forget_program(tf_runtime *rt, const tf_program *program);
+
+/* Calls the launch with zeroed grid-barrier counters that no other launch in flight uses. `launch` gets their address.
+ */
+typedef tf_status (*tf_barrier_body)(void *user, CUdeviceptr counters);
+TF_NODISCARD tf_status tf_barrier_run(tf_runtime *rt, CUstream stream, size_t bytes, tf_barrier_body body, void *user);
+/* After a failed launch or a fault: counters may have been left anywhere. */
+void tf_barrier_mark_dirty(tf_runtime *rt);
+void tf_barrier_release(tf_runtime *rt);
+
+/* ---- Arguments ------------------------------------------------------------------------------------------------------
+ */
+
+/* Checks the caller's arguments against the signature one by one (everything that needs no other argument, see
+ * Runtime.h), then overlaps; fills values[declared_count]. Shapes in values point into the caller's tensors. Dims are
+ * the next step (tf_dims_solve), strides need them and are checked by tf_arguments_check_strides. */
+TF_NODISCARD tf_status tf_arguments_check(tf_runtime *rt, const tf_msignature *signature, const tf_argument *arguments,
+                                          unsigned count, tf_value *values, const tf_why *why);
+TF_NODISCARD tf_status tf_arguments_check_strides(const tf_msignature *signature, const tf_argument *arguments,
+                                                  const tf_menv *env, const tf_why *why);
+
+/* Refuses a written tensor that shares bytes with a const_tensor. */
+TF_NODISCARD tf_status tf_arguments_check_overlap(const tf_msignature *signature, const tf_value *values,
+                                                  const tf_menv *env, const tf_why *why);
+
+/* All of it: the arguments of a call from outside become values, dims (dim_count of them) and shapes (per parameter).
+ */
+TF_NODISCARD tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
+                                         const tf_argument *arguments, unsigned count, tf_value *values,
+                                         const int64_t **shapes, int64_t *dims);
+
+bool tf_mparam_is_tensor(const tf_mparam *param);
+
+/* Turns a module's load log into "…line 12: …" with that line of the PTX and the source line behind it. Writes into
+ * text; empty if the log says nothing. `ptx` may be null (a cubin). */
+void tf_jit_explain(const char *log, const char *ptx, char *text, size_t size);
+
+#endif
