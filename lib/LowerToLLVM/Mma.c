@@ -141,6 +141,12 @@ static void store_results(tf_lowering *lowering, const fragments *acc, const int
 
 /* ---- Instructions ---- */
 
+void tf_lower_mark_convergent(tf_lowering *lowering, LLVMValueRef call) {
+  unsigned kind = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+  LLVMAttributeRef attribute = LLVMCreateEnumAttribute(lowering->llvm, kind, 0);
+  LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
 typedef struct product {
   const tf_mma_atom *base;
   fragments acc, lhs, rhs;
@@ -155,10 +161,7 @@ static void multiply(tf_lowering *lowering, const product *it, int64_t i, int64_
   count = append_operand(lowering, &it->acc, acc, it->types, args, count);
   const char *name = tf_mma_atom_intrinsic(it->base);
   LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 0, NULL, count, args);
-  /* The lanes work together: nothing may move the call into a branch that some of them do not take. */
-  unsigned kind = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
-  LLVMAddCallSiteAttribute(results, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                           LLVMCreateEnumAttribute(lowering->llvm, kind, 0));
+  tf_lower_mark_convergent(lowering, results);
   store_results(lowering, &it->acc, acc, results);
 }
 

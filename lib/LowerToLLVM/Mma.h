@@ -13,4 +13,7 @@ bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_ex
  * no condition, loop bound or early exit on the way depends on a lane or on memory. */
 bool tf_lower_is_warp_converged(tf_lowering *lowering);
 
+/* The lanes of a warp work together in this call: nothing may move it into a branch that only some of them take. */
+void tf_lower_mark_convergent(tf_lowering *lowering, LLVMValueRef call);
+
 #endif

@@ -7,6 +7,7 @@
 #include "LowerToLLVM/SharedPlan.h"
 
 #include "IR/Target.h"
+#include "IR/View.h"
 
 /* The widest access: 16 bytes. */
 #define ACCESS_ALIGNMENT 16
@@ -17,52 +18,19 @@ static int64_t round_up(int64_t value, int64_t unit) {
 
 /* ---- Sizes ---- */
 
-/* Product of the extents of the CTA axes that split the type: its elements per CTA are numel over that. */
-static const tf_dim *cta_parts(tf_context *context, const tf_layout *shard) {
-  const tf_dim *parts = tf_dim_int(context, 1);
-  const char *reason = NULL;
-  const tf_placement *placement = tf_placement_of(context, tf_layout_mesh(shard), false, &reason);
-  for (unsigned i = 0; placement && parts && i < tf_layout_attr_count(shard); i++) {
-    const tf_placement_axis *axis = &placement->axes[i];
-    bool splits = tf_layout_attr(shard, i).kind == TF_SHARD_SPLIT;
-    if (splits && placement->levels[axis->level].level == TF_LEVEL_CTA)
-      parts = tf_dim_binary(context, TF_DIM_MUL, parts, axis->extent);
-  }
-  return parts;
-}
-
-static const tf_dim *swizzled_elements(tf_context *context, const tf_layout *layout) {
-  const tf_dim *reach = tf_layout_cosize(context, tf_layout_outer(layout));
-  if (reach) reach = tf_dim_binary(context, TF_DIM_ADD, reach, tf_layout_offset(layout));
-  const tf_layout *inner = tf_layout_inner(layout);
-  if (!reach || !inner || tf_layout_get_kind(inner) != TF_LAYOUT_SWIZZLE) return reach;
+static const tf_dim *whole_swizzle_blocks(tf_context *context, const tf_dim *elements, const tf_layout *swizzle) {
   unsigned bits, base, shift;
-  tf_layout_swizzle_bits(inner, &bits, &base, &shift);
+  tf_layout_swizzle_bits(swizzle, &bits, &base, &shift);
   const tf_dim *block = tf_dim_int(context, (int64_t)1 << (bits + base));
-  const tf_dim *blocks = tf_dim_binary(context, TF_DIM_CEIL_DIV, reach, block);
+  const tf_dim *blocks = tf_dim_binary(context, TF_DIM_CEIL_DIV, elements, block);
   return tf_dim_binary(context, TF_DIM_MUL, blocks, block);
 }
 
-static const tf_dim *storage_elements(tf_context *context, const tf_type *type) {
-  const tf_layout *layout = tf_type_layout(type);
-  const tf_dim *numel = tf_type_numel(context, type);
-  if (!layout) return numel;
-  switch (tf_layout_get_kind(layout)) {
-  case TF_LAYOUT_PLAIN:
-    return tf_layout_cosize(context, layout);
-  case TF_LAYOUT_COMPOSED:
-    return swizzled_elements(context, layout);
-  case TF_LAYOUT_SHARD:
-    return tf_dim_binary(context, TF_DIM_FLOOR_DIV, numel, cta_parts(context, layout));
-  case TF_LAYOUT_SWIZZLE:
-    break;
-  }
-  return numel;
-}
-
-int64_t tf_shared_bytes_of(tf_context *context, const tf_type *type) {
-  const tf_dim *elements = storage_elements(context, type);
-  int64_t count = 0, bits = (int64_t)tf_dtype_bits(tf_type_dtype(type));
+int64_t tf_shared_bytes_of(tf_context *context, const tf_expr *var) {
+  const tf_view *view = tf_view_of(context, var, NULL);
+  const tf_dim *elements = view ? view->storage_size : NULL;
+  if (elements && view->inner) elements = whole_swizzle_blocks(context, elements, view->inner);
+  int64_t count = 0, bits = (int64_t)tf_dtype_bits(tf_type_dtype(var->type));
   if (!elements || !tf_dim_is_static(elements, &count) || count < 0 || count > INT64_MAX / bits - 8) return -1;
   return (count * bits + 7) / 8;
 }
@@ -88,7 +56,7 @@ static void plan_allocation(plan_walk *walk, const tf_stmt *let) {
   if (value->kind != TF_EXPR_CALL || value->call.op != TF_OP_ALLOC_TENSOR) return;
   if (tf_type_storage(value->type) != TF_STORAGE_SMEM) return;
   tf_context *context = walk->plan->context;
-  int64_t bytes = tf_shared_bytes_of(context, value->type);
+  int64_t bytes = tf_shared_bytes_of(context, let->let.var);
   if (bytes < 0) {
     tf_report(context, let->loc, SHARED_SIZE, let->let.var->var.name, tf_type_print(context, value->type));
     walk->status = TF_VERIFY;

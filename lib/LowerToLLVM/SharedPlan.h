@@ -53,7 +53,7 @@ int64_t tf_shared_plan_offset(const tf_shared_plan *plan, const tf_call_path *pa
  * limit. */
 TF_NODISCARD tf_status tf_shared_plan_finish(tf_shared_plan *plan, const tf_target *target);
 
-/* Bytes that a block needs for an smem tensor type: elements of the storage times the element size. -1: symbolic. */
-int64_t tf_shared_bytes_of(tf_context *context, const tf_type *type);
+/* Bytes of shared memory that a block needs for the allocation bound to var. -1: not known at compile time. */
+int64_t tf_shared_bytes_of(tf_context *context, const tf_expr *var);
 
 #endif

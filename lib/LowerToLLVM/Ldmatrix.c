@@ -1,0 +1,302 @@
+/* Fragments from shared tiles by ldmatrix.
+ *
+ * The instruction reads 8 x 8 matrices of 16-bit cells; lane l passes the address of row l % 8 of matrix l / 8, rows are 16
+ * contiguous bytes, and every lane receives one 32-bit register per matrix:
+ *
+ *                     cells 0 1   2 3   4 5   6 7                       .trans: lane l receives column l / 4,
+ *           row 0   |  lane 0 | lane 1 | lane 2 | lane 3 |              rows 2 * (l % 4) and the one below
+ *           row 1   |  lane 4 | …
+ *
+ * A fragment is filled so if its digits say the same: the lane's column digit (l % 4) steps over registers along the tile's
+ * contiguous axis and the lane's row digit (l / 4) over rows; or, transposed, the row digit walks the contiguous axis and
+ * the column digit pairs of rows. What remains of the digits, local ones and the warp's, tells where the matrices start:
+ *
+ *   coordinate of matrix m, row s  =  warp's digits + local digits of m + s rows           four matrices an instruction
+ *
+ * Cells of 8 bits travel in pairs and cells of 32 bits as two, as long as nothing is transposed. */
+#include "LowerToLLVM/Mma.h"
+
+#include <string.h>
+
+#include "LowerToLLVM/Intrinsics.h"
+
+#define ROW_BYTES    16
+#define MAX_MATRICES 512
+
+typedef struct matrix_copy {
+  tf_tensor source, destination;
+  tf_driver driver;    /* of the fragment */
+  unsigned contiguous; /* axis of the tile whose elements are neighbours */
+  unsigned cells;      /* elements of one register */
+  bool transposed;
+  const tf_digit *column, *row, *pair; /* lane % 4, lane / 4; the elements of one register, null if it holds one */
+} matrix_copy;
+
+/* ---- Does the fragment have the instruction's shape? ---- */
+
+static bool is_number(const tf_dim *dim, int64_t number) {
+  int64_t value = 0;
+  return tf_dim_is_static(dim, &value) && value == number;
+}
+
+static int64_t number_of(const tf_dim *dim) {
+  int64_t value = 0;
+  tf_dim_is_static(dim, &value);
+  return value;
+}
+
+typedef enum lane_role { ROLE_WARP, ROLE_COLUMN, ROLE_ROW, ROLE_OTHER } lane_role;
+
+/* What part of the lane's id a mesh digit is. */
+static lane_role role_of(const tf_placement *placement, const tf_digit *digit) {
+  const tf_placement_axis *axis = &placement->axes[digit->mesh_axis];
+  const tf_placement_level *level = &placement->levels[axis->level];
+  if (level->level == TF_LEVEL_WARP) return ROLE_WARP;
+  if (level->level != TF_LEVEL_THREAD || level->origin % 32 || level->step != 1) return ROLE_OTHER;
+  if (digit->extent != axis->extent) return ROLE_OTHER;
+  if (is_number(axis->divisor, 1) && is_number(axis->extent, 4)) return ROLE_COLUMN;
+  if (is_number(axis->divisor, 4) && is_number(axis->extent, 8)) return ROLE_ROW;
+  return !level->lane && axis->divisor && number_of(axis->divisor) && number_of(axis->divisor) % 32 == 0 ? ROLE_WARP
+                                                                                                         : ROLE_OTHER;
+}
+
+/* Finds the lane's digits and the register's; false if some digit is none of the known kinds. */
+static bool sort_digits(tf_lowering *lowering, matrix_copy *it) {
+  const tf_mesh *mesh = it->driver.ownership->mesh;
+  const tf_placement *placement = mesh ? tf_region_placement(&lowering->region, mesh, NULL) : NULL;
+  if (!placement) return false;
+  for (unsigned i = 0; i < it->driver.digit_count; i++) {
+    const tf_digit *digit = &it->driver.digits[i];
+    if (is_number(digit->extent, 1)) continue;
+    if (digit->mesh_axis < 0) {
+      if (digit->local_stride == 1 && is_number(digit->extent, it->cells)) it->pair = digit;
+      continue;
+    }
+    switch (role_of(placement, digit)) {
+    case ROLE_COLUMN:
+      it->column = digit;
+      break;
+    case ROLE_ROW:
+      it->row = digit;
+      break;
+    case ROLE_WARP:
+      break;
+    case ROLE_OTHER:
+      return false;
+    }
+  }
+  return it->column && it->row && (it->pair || it->cells == 1);
+}
+
+static bool walks(const tf_digit *digit, unsigned axis, int64_t unit) {
+  return digit->axis == axis && is_number(digit->unit, unit);
+}
+
+static bool has_straight_rows(const matrix_copy *it) {
+  return (!it->pair || walks(it->pair, it->contiguous, 1)) && walks(it->column, it->contiguous, it->cells) &&
+         it->row->axis != it->contiguous;
+}
+
+static bool has_transposed_rows(const matrix_copy *it) {
+  return it->pair && it->cells == 2 && walks(it->row, it->contiguous, 1) && it->pair->axis != it->contiguous &&
+         it->column->axis == it->pair->axis;
+}
+
+/* ---- Are the rows contiguous and aligned? ---- */
+
+static bool find_contiguous_axis(matrix_copy *it) {
+  const tf_view *view = it->source.view;
+  for (unsigned axis = 0; view->strides && axis < it->driver.rank; axis++) {
+    if (!view->strides[axis]) return false;
+    if (is_number(view->strides[axis], 1)) it->contiguous = axis;
+  }
+  return view->strides && is_number(view->strides[it->contiguous], 1);
+}
+
+static bool is_aligned(const matrix_copy *it, int64_t elements) {
+  return elements % (ROW_BYTES / (int64_t)tf_dtype_bytes(it->source.dtype)) == 0;
+}
+
+/* Storage elements that divide every step of the digit. */
+static int64_t step_of(const matrix_copy *it, const tf_digit *digit) {
+  return tf_dim_divisor(digit->unit) * tf_dim_divisor(it->source.view->strides[digit->axis]);
+}
+
+static bool is_start_aligned(tf_lowering *lowering, const matrix_copy *it) {
+  const tf_view *view = it->source.view;
+  if (it->source.alignment % ROW_BYTES || !is_aligned(it, tf_dim_divisor(view->constant))) return false;
+  for (unsigned i = 0; i < view->start_count; i++) {
+    const tf_view_start *start = &view->starts[i];
+    int64_t index = start->index ? tf_lower_facts(lowering, start->index).divisor : 1;
+    if (!is_aligned(it, index * tf_dim_divisor(start->stride))) return false;
+  }
+  return true;
+}
+
+/* A swizzle has to leave the 16 bytes of a row together. */
+static bool is_swizzle_fine(const matrix_copy *it) {
+  if (!it->source.view->inner) return true;
+  unsigned bits, base, shift;
+  tf_layout_swizzle_bits(it->source.view->inner, &bits, &base, &shift);
+  return is_aligned(it, (int64_t)1 << base);
+}
+
+static bool are_rows_aligned(tf_lowering *lowering, const matrix_copy *it) {
+  if (!is_start_aligned(lowering, it) || !is_swizzle_fine(it)) return false;
+  for (unsigned i = 0; i < it->driver.digit_count; i++) {
+    const tf_digit *digit = &it->driver.digits[i];
+    bool inside_row = it->transposed ? digit == it->row : digit == it->column || digit == it->pair;
+    if (!inside_row && !is_number(digit->extent, 1) && !is_aligned(it, step_of(it, digit))) return false;
+  }
+  return true;
+}
+
+static bool same_shape(const tf_type *a, const tf_type *b) {
+  if (tf_type_rank(a) != tf_type_rank(b)) return false;
+  for (unsigned i = 0; i < tf_type_rank(a); i++)
+    if (tf_type_extent(a, i) != tf_type_extent(b, i)) return false;
+  return true;
+}
+
+static bool is_plain_shared_tile(const tf_tensor *tensor) {
+  const tf_view *view = tensor->view;
+  return tensor->storage == TF_STORAGE_SMEM && !view->outer && !view->clip_count && !view->ownership->mesh;
+}
+
+static bool matches(tf_lowering *lowering, matrix_copy *it) {
+  unsigned bytes = tf_dtype_bytes(it->source.dtype);
+  if (!is_plain_shared_tile(&it->source) || !tf_tensor_is_register(&it->destination) || bytes > 4) return false;
+  if (!same_shape(it->source.type, it->destination.type)) return false;
+  if (!tf_driver_of(lowering, &it->destination, &it->driver) || it->driver.count < 1) return false;
+  it->cells = 4 / bytes;
+  if (it->driver.count / it->cells > MAX_MATRICES || !find_contiguous_axis(it) || !sort_digits(lowering, it))
+    return false;
+  it->transposed = !has_straight_rows(it);
+  if (it->transposed && !has_transposed_rows(it)) return false;
+  return are_rows_aligned(lowering, it) && tf_lower_is_warp_converged(lowering);
+}
+
+/* ---- Code ---- */
+
+typedef struct matrix {
+  int64_t position; /* of the register's first value */
+  int64_t start[TF_MAX_RANK];
+} matrix;
+
+/* The coordinates at which the matrices of one thread start, the warp's share left out. */
+static unsigned enumerate(const matrix_copy *it, matrix *out) {
+  unsigned count = 0;
+  for (int64_t position = 0; position < it->driver.count; position += it->cells) {
+    matrix *next = &out[count++];
+    memset(next, 0, sizeof *next);
+    next->position = position;
+    for (unsigned i = 0; i < it->driver.local_count; i++) {
+      const tf_digit *digit = &it->driver.digits[it->driver.local[i]];
+      int64_t extent = number_of(digit->extent);
+      if (digit != it->pair)
+        next->start[digit->axis] += position / digit->local_stride % extent * number_of(digit->unit);
+    }
+  }
+  return count;
+}
+
+static LLVMValueRef scaled(tf_lowering *lowering, LLVMValueRef value, int64_t factor) {
+  return LLVMBuildMul(lowering->builder, value, tf_llvm_i32(lowering, factor), "");
+}
+
+static LLVMValueRef lane_bits(tf_lowering *lowering, unsigned shift, unsigned mask) {
+  LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
+  thread = LLVMBuildLShr(lowering->builder, thread, tf_llvm_i32(lowering, shift), "");
+  return LLVMBuildAnd(lowering->builder, thread, tf_llvm_i32(lowering, mask), "");
+}
+
+/* values[l / 8] for lane l: a constant, or a sum over the two bits of l / 8 where that gives it, else selects. */
+static LLVMValueRef pick(tf_lowering *lowering, const int64_t values[4]) {
+  LLVMBuilderRef builder = lowering->builder;
+  LLVMValueRef first = tf_llvm_i32(lowering, values[0]), low = lane_bits(lowering, 3, 1),
+               high = lane_bits(lowering, 4, 1);
+  if (values[3] - values[0] == (values[1] - values[0]) + (values[2] - values[0])) {
+    LLVMValueRef sum = scaled(lowering, low, values[1] - values[0]);
+    sum = LLVMBuildAdd(builder, sum, scaled(lowering, high, values[2] - values[0]), "");
+    return LLVMBuildAdd(builder, sum, first, "");
+  }
+  LLVMValueRef odd = LLVMBuildTrunc(builder, low, tf_llvm_int(lowering, 1), "");
+  LLVMValueRef lower = LLVMBuildSelect(builder, odd, tf_llvm_i32(lowering, values[1]), first, "");
+  LLVMValueRef upper =
+      LLVMBuildSelect(builder, odd, tf_llvm_i32(lowering, values[3]), tf_llvm_i32(lowering, values[2]), "");
+  return LLVMBuildSelect(builder, LLVMBuildTrunc(builder, high, tf_llvm_int(lowering, 1), ""), upper, lower, "");
+}
+
+/* Share of an axis's coordinate that tells the rows of one matrix apart, for row l % 8. */
+static LLVMValueRef row_share(tf_lowering *lowering, const matrix_copy *it, unsigned axis) {
+  LLVMBuilderRef builder = lowering->builder;
+  if (!it->transposed)
+    return it->row->axis == axis ? scaled(lowering, lane_bits(lowering, 0, 7), number_of(it->row->unit)) : NULL;
+  if (it->pair->axis != axis) return NULL;
+  LLVMValueRef pair = scaled(lowering, lane_bits(lowering, 1, 3), number_of(it->column->unit));
+  return LLVMBuildAdd(builder, pair, scaled(lowering, lane_bits(lowering, 0, 1), number_of(it->pair->unit)), "");
+}
+
+static LLVMValueRef warp_share(tf_lowering *lowering, const matrix_copy *it, unsigned axis) {
+  LLVMValueRef sum = tf_llvm_i32(lowering, 0);
+  for (unsigned i = 0; i < it->driver.digit_count; i++) {
+    const tf_digit *digit = &it->driver.digits[i];
+    bool warp = digit->mesh_axis >= 0 && digit != it->row && digit != it->column && !is_number(digit->extent, 1);
+    if (warp && digit->axis == axis)
+      sum = LLVMBuildAdd(lowering->builder, sum, scaled(lowering, digit->value, number_of(digit->unit)), "");
+  }
+  return sum;
+}
+
+/* This lane's row address for the group; groups of fewer than four repeat matrices, whose addresses nobody looks at. */
+static LLVMValueRef row_address(tf_lowering *lowering, const matrix_copy *it, const matrix *group, unsigned count) {
+  LLVMValueRef coordinates[TF_MAX_RANK];
+  for (unsigned axis = 0; axis < it->driver.rank; axis++) {
+    int64_t starts[4];
+    for (unsigned m = 0; m < 4; m++)
+      starts[m] = group[m % count].start[axis];
+    LLVMValueRef rows = row_share(lowering, it, axis), sum = warp_share(lowering, it, axis);
+    if (rows) sum = LLVMBuildAdd(lowering->builder, sum, rows, "");
+    coordinates[axis] = LLVMBuildAdd(lowering->builder, sum, pick(lowering, starts), "");
+  }
+  return tf_tensor_element(lowering, &it->source, it->driver.rank, coordinates);
+}
+
+static void store_register(tf_lowering *lowering, const matrix_copy *it, const int32_t *numbers, LLVMValueRef bits) {
+  LLVMTypeRef type = tf_llvm_vector(it->destination.element, it->cells);
+  LLVMValueRef values = LLVMBuildBitCast(lowering->builder, bits, type, "");
+  for (unsigned i = 0; i < it->cells; i++)
+    tf_register_store(lowering, &it->destination, numbers[i], tf_llvm_extract(lowering, values, i));
+}
+
+/* count is 1, 2 or 4. */
+static void load_group(tf_lowering *lowering, const matrix_copy *it, const matrix *group, unsigned count,
+                       const int32_t *registers) {
+  const char *name = tf_arena_printf(lowering->arena, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%u%s.b16", count,
+                                     it->transposed ? ".trans" : "");
+  LLVMValueRef address = row_address(lowering, it, group, count);
+  LLVMTypeRef pointer = LLVMTypeOf(address);
+  LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 1, &pointer, 1, &address);
+  tf_lower_mark_convergent(lowering, results);
+  for (unsigned m = 0; m < count; m++) {
+    LLVMValueRef bits = count == 1 ? results : LLVMBuildExtractValue(lowering->builder, results, m, "");
+    store_register(lowering, it, &registers[group[m].position], bits);
+  }
+}
+
+bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_expr *destination) {
+  matrix_copy *it = TF_ARENA_NEW(lowering->arena, matrix_copy);
+  it->source = tf_tensor_of(lowering, source);
+  it->destination = tf_tensor_of(lowering, destination);
+  if (!matches(lowering, it)) return false;
+  int64_t values = 0;
+  const int32_t *registers = tf_tensor_registers(lowering, &it->destination, &values);
+  if (!registers || values != it->driver.count || !tf_lower_require(lowering, "ldmatrix", 75, 0, 65)) return false;
+  matrix *matrices = TF_ARENA_ARRAY(lowering->arena, matrix, MAX_MATRICES);
+  unsigned count = enumerate(it, matrices), group;
+  for (unsigned first = 0; first < count; first += group) {
+    group = count - first >= 4 ? 4 : count - first >= 2 ? 2 : 1;
+    load_group(lowering, it, &matrices[first], group, registers);
+  }
+  return true;
+}
