@@ -4,8 +4,8 @@ import lit.formats
 
 config.name = "TileFoundry"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".tir", ".test", ".ptx", ".cu", ".py", ".c"]
-config.excludes = ["Inputs", "lit.cfg.py", "tfcheck.py", "check-rows.py"]
+config.suffixes = [".tir", ".test", ".ptx", ".py", ".c"]
+config.excludes = ["Inputs", "lit.cfg.py", "tfcheck.py", "cudacheck.py", "check-rows.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tf_binary_dir, "test", "lit")
 
