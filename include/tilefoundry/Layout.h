@@ -139,7 +139,7 @@ TF_API bool tf_layout_contains(const tf_layout *layout, int64_t offset);
 
 /* ---- Local projections of a tensor type: what one instance of the shard's mesh holds -------------------------------------
  * The extents of the (canonicalised) layout axes divided by the mesh extents that split them; for a type without a
- * ShardLayout its own shape. TF_VERIFY with *reason (a static string) set when an extent is not divisible or the quotient
+ * ShardLayout its own shape. TF_VERIFY with *reason (a string of the context) set when an extent is not divisible or the quotient
  * is symbolic and does not simplify. count receives the number of local axes, at most TF_MAX_FACTORS. */
 #define TF_MAX_FACTORS 32
 TF_API TF_NODISCARD tf_status tf_type_local_shape(tf_context *context, const tf_type *type, unsigned *count,

@@ -11,7 +11,11 @@
  *   factors  {2 local, step 1} {4 axis 0, step 2} {8 axis 1, step 8} {2 local, step 64}
  *   local values 0..3 of lane (c0, c1):  8*c1 + 2*c0 + {0, 1, 64, 65}
  *
- * A tensor without a ShardLayout has only local factors: every instance sees every element. Broadcast mesh axes have no
+ * Factors are refined so that none crosses an axis of the shape where the extents allow it: 32 local elements of a (4, 8)
+ * tensor are the factors {8, step 1} {4, step 8}. The inner part stands first, so local numbers stay the same.
+ *
+ * A tensor without a ShardLayout has only local factors, the last axis of its shape first (local number = logical index):
+ * every instance sees every element. Broadcast mesh axes have no
  * factor. Rules: LANGUAGE of shard layouts in docs/Language.md, "Which element is which". */
 #ifndef TF_IR_OWNERSHIP_H
 #define TF_IR_OWNERSHIP_H
@@ -19,22 +23,28 @@
 #include <tilefoundry/Layout.h>
 
 typedef struct tf_factor {
-  const tf_dim *extent;
-  const tf_dim *step; /* in the logical index of the tensor's shape */
-  int mesh_axis;      /* >= 0: walked by this mesh axis; -1: local */
-  int64_t divisor;    /* mesh factors: see above; 1 for local ones */
+  const tf_dim *extent; /* never the constant 1 */
+  const tf_dim *step;   /* in the logical index of the tensor's shape */
+  int shape_axis; /* the axis of the shape that the factor walks; -1 where it crosses axes (see steps_are_affine) */
+  const tf_dim
+      *unit;       /* step on that axis: step = unit * (product of the extents after it); null where shape_axis is -1 */
+  int mesh_axis;   /* >= 0: walked by this mesh axis; -1: local */
+  int64_t divisor; /* mesh factors: see above; 1 for local ones */
 } tf_factor;
 
 typedef struct tf_ownership {
   const tf_mesh *mesh; /* null for a tensor without a ShardLayout */
   unsigned factor_count;
   tf_factor factors[TF_MAX_FACTORS];
-  unsigned local_count;                 /* number of local factors */
-  unsigned local[TF_MAX_FACTORS];       /* their indices in factors, in order */
-  bool steps_are_affine;                /* false: the domain does not decompose into factors over the shape (a strided
-                                           window dealt in chunks that cross its rows); only enumeration is right */
-  bool partial;                         /* some mesh axis holds an unreduced value */
-  bool private_instances;               /* smem allocation with a Split of stride 0: one buffer per instance */
+  unsigned local_count;           /* number of local factors */
+  unsigned local[TF_MAX_FACTORS]; /* their indices in factors, in order */
+  /* True: each factor stays on one axis of the shape, and the coordinates on an axis are the sum of its factors'
+   * digit * unit, without carries. False: only enumeration is right (elements dealt in chunks that cross rows). */
+  bool steps_are_affine;
+  const struct tf_exact_domain
+      *exact;             /* Ownership.c's: how to enumerate when the steps are not right at all, else null */
+  bool partial;           /* some mesh axis holds an unreduced value */
+  bool private_instances; /* smem allocation with a Split of stride 0: one buffer per instance */
 } tf_ownership;
 
 /* The ownership of a value of this type. `storage_strides` are the strides of the storage that the type's layout steps in
@@ -59,20 +69,22 @@ bool tf_mesh_coordinates(const tf_mesh *mesh, int64_t id, int64_t *coordinates);
  * every thread and every local position p of `to`, the local position q of `from` that holds the same logical index
  * (after broadcasting from's shape to to's). */
 typedef enum tf_pairing_kind {
-  TF_PAIRING_UNIFORM,  /* q(p) is the same for every thread: position[p] */
-  TF_PAIRING_MISSING,  /* some thread lacks an element that it needs: thread, index tell which */
-  TF_PAIRING_VARYING   /* every thread has what it needs, but at positions that depend on the thread */
+  TF_PAIRING_UNIFORM, /* q(p) is the same for every thread: position[p] */
+  TF_PAIRING_MISSING, /* some thread lacks an element that it needs: thread, index tell which */
+  TF_PAIRING_VARYING  /* every thread has what it needs, but at positions that depend on the thread */
 } tf_pairing_kind;
 
 typedef struct tf_pairing {
   tf_pairing_kind kind;
-  int64_t count;            /* local positions of `to` */
-  const int32_t *position;  /* UNIFORM: count entries */
-  int64_t thread, index;    /* MISSING: the first such thread and logical index (of `to`) */
+  int64_t count;           /* local positions of `to` */
+  const int32_t *position; /* UNIFORM: count entries */
+  int64_t thread, index;   /* MISSING: the first such thread and logical index (of `to`) */
 } tf_pairing;
 
-/* Memoised in the context per pair of ownerships and shapes. Static ownerships only. Both meshes must cover the same
- * threads; a mesh of fewer levels (nested scopes) is seen through `to_coords`/`from_coords` of tf_instance_fn. */
+/* Memoised in the context per pair of ownerships, shapes and coordinates. Both sides see the same threads: coords gives the
+ * coordinates of a thread on the side's mesh, false for a thread that takes no part; null for a side without a mesh.
+ * Element counts that are equal pair index by index, else from's shape broadcasts to to's.
+ * Null for symbolic ownerships, shapes that do not broadcast, more than 2^24 elements or 4096 threads. */
 typedef bool (*tf_instance_fn)(void *user, int64_t thread, int64_t *coordinates);
 const tf_pairing *tf_pairing_of(tf_context *context, const tf_ownership *to, const tf_type *to_type,
                                 const tf_ownership *from, const tf_type *from_type, int64_t thread_count,
