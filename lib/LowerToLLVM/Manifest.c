@@ -8,10 +8,6 @@
 
 #include "LowerToLLVM/ManifestImpl.h"
 
-bool tf_manifest_is_host(const tf_stmt *function) {
-  return function->function.target && tf_target_is_cpu(function->function.target);
-}
-
 /* The class's name, or the stem of the file that the functions stand in. */
 static const char *module_name(tf_context *context, const tf_module *module) {
   if (module->name) return module->name;
@@ -27,7 +23,7 @@ static const char *module_name(tf_context *context, const tf_module *module) {
 static unsigned host_count(const tf_module *module, const tf_stmt **first) {
   unsigned count = 0;
   for (unsigned i = 0; i < module->function_count; i++)
-    if (tf_manifest_is_host(module->functions[i]) && count++ == 0) *first = module->functions[i];
+    if (tf_function_is_host(module->functions[i]) && count++ == 0) *first = module->functions[i];
   return count;
 }
 
@@ -41,7 +37,7 @@ static bool is_entry(const tf_module_facts *facts, const char *name) {
   const tf_kernel_facts *derived = derived_from(facts);
   if (derived) return strcmp(derived->function->function.name, name) == 0;
   const tf_stmt *function = tf_module_find(facts->module, name);
-  return function && tf_manifest_is_host(function);
+  return function && tf_function_is_host(function);
 }
 
 static tf_loc module_loc(const tf_module *module) {
@@ -80,7 +76,7 @@ static json_t *write_entries(tf_manifest_writer *writer) {
   json_t *node = json_array();
   if (derived) tf_manifest_push(writer, node, tf_manifest_derived_entry(writer, derived));
   for (unsigned i = 0; i < module->function_count; i++)
-    if (tf_manifest_is_host(module->functions[i]))
+    if (tf_function_is_host(module->functions[i]))
       tf_manifest_push(writer, node, tf_manifest_entry(writer, module->functions[i]));
   return node;
 }

@@ -178,7 +178,7 @@ static json_t *write_evaluate(tf_manifest_writer *writer, const tf_stmt *stmt) {
     return stmt->evaluate.op == TF_OP_LAUNCH ? write_authored_launch(writer, stmt) : tf_manifest_inexpressible(writer);
   const tf_stmt *callee = tf_module_find(writer->facts->module, symbol->symbol.name);
   if (!callee) return tf_manifest_inexpressible(writer);
-  if (tf_manifest_is_host(callee)) return write_entry_call(writer, callee, stmt);
+  if (tf_function_is_host(callee)) return write_entry_call(writer, callee, stmt);
   return write_derived_launch(writer, callee, stmt->evaluate.arg_count, stmt->evaluate.args, stmt->loc);
 }
 

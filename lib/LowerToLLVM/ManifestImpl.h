@@ -34,7 +34,6 @@ json_t *tf_manifest_param(tf_manifest_writer *writer, const tf_expr *param);
 json_t *tf_manifest_kernel(tf_manifest_writer *writer, const tf_kernel_facts *kernel);
 
 /* Entries, in the schema's terms; derived: of the module's only kernel. */
-bool tf_manifest_is_host(const tf_stmt *function);
 json_t *tf_manifest_entry(tf_manifest_writer *writer, const tf_stmt *function);
 json_t *tf_manifest_derived_entry(tf_manifest_writer *writer, const tf_kernel_facts *kernel);
 

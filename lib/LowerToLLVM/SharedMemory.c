@@ -1,8 +1,6 @@
 /* Materialising the shared-memory plan; see SharedMemory.h. */
 #include "LowerToLLVM/SharedMemory.h"
 
-#include <string.h>
-
 /* '$' cannot stand in a source name, so the global meets no kernel's. */
 static const char *global_name(const tf_lowering *lowering) {
   size_t length = 0;
@@ -21,7 +19,7 @@ static tf_shared_plan *plan_of(tf_lowering *lowering) {
     tf_lower_fail(lowering);
     return NULL;
   }
-  add_global(lowering, global_name(lowering), 0);
+  lowering->shared_base = add_global(lowering, "", 0);
   return lowering->shared = plan;
 }
 
@@ -31,13 +29,12 @@ LLVMValueRef tf_shared_allocate(tf_lowering *lowering, const tf_expr *var, int64
   const tf_call_path *path = lowering->region.path;
   int64_t offset = var ? tf_shared_plan_offset(plan, path, var)
                        : tf_shared_plan_scratch(plan, path, lowering->stmt, bytes, alignment);
-  LLVMValueRef base = LLVMGetNamedGlobal(lowering->llvm_module, global_name(lowering));
   LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(lowering->llvm), (uint64_t)offset, 0);
-  return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(lowering->llvm), base, &index, 1);
+  return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(lowering->llvm), lowering->shared_base, &index, 1);
 }
 
 static LLVMValueRef final_global(const tf_lowering *lowering, const tf_shared_plan *plan) {
-  LLVMValueRef global = add_global(lowering, "", plan->dynamic ? 0 : plan->bytes);
+  LLVMValueRef global = add_global(lowering, global_name(lowering), plan->dynamic ? 0 : plan->bytes);
   LLVMSetAlignment(global, (unsigned)plan->alignment);
   LLVMSetLinkage(global, plan->dynamic ? LLVMExternalLinkage : LLVMInternalLinkage);
   if (!plan->dynamic) LLVMSetInitializer(global, LLVMGetUndef(LLVMGlobalGetValueType(global)));
@@ -48,10 +45,8 @@ void tf_shared_end(tf_lowering *lowering) {
   tf_shared_plan *plan = lowering->shared;
   if (!plan) return;
   if (tf_shared_plan_finish(plan, lowering->module->target) != TF_OK) tf_lower_fail(lowering);
-  const char *name = global_name(lowering);
-  LLVMValueRef placeholder = LLVMGetNamedGlobal(lowering->llvm_module, name);
   LLVMValueRef global = final_global(lowering, plan);
-  LLVMReplaceAllUsesWith(placeholder, global);
-  LLVMDeleteGlobal(placeholder);
-  LLVMSetValueName2(global, name, strlen(name));
+  LLVMReplaceAllUsesWith(lowering->shared_base, global);
+  LLVMDeleteGlobal(lowering->shared_base);
+  lowering->shared_base = global;
 }

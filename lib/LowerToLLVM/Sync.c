@@ -106,7 +106,7 @@ static void grid_barrier(tf_lowering *lowering) {
 
 void tf_lower_SYNC(tf_lowering *lowering, const tf_invocation *invocation) {
   (void)invocation;
-  const tf_site *site = tf_kernel_site(lowering->kernel, lowering->region.path, lowering->stmt);
+  const tf_site *site = tf_kernel_site(lowering->context, lowering->kernel, lowering->region.path, lowering->stmt);
   const tf_participation *who = &site->participation;
   if (who->kind == TF_BARRIER_BLOCK) {
     block_barrier(lowering);
