@@ -23,13 +23,26 @@
 #define ROW_BYTES    16
 #define MAX_MATRICES 512
 
+/* A factor of the fragment's ownership, on its axis of the shape. */
+typedef struct digit {
+  int64_t extent;
+  unsigned axis;
+  int64_t unit;         /* step on that axis */
+  int mesh_axis;        /* -1: local */
+  int64_t divisor;      /* of the mesh axis's coordinate */
+  int64_t local_stride; /* local: step in the thread's numbers of values */
+} fragment_digit;
+
 typedef struct matrix_copy {
   tf_tensor source, destination;
-  tf_driver driver;    /* of the fragment */
-  unsigned contiguous; /* axis of the tile whose elements are neighbours */
-  unsigned cells;      /* elements of one register */
+  unsigned rank, digit_count;
+  fragment_digit digits[TF_MAX_FACTORS]; /* those of extent 1 left out */
+  int64_t count;                         /* values of a thread */
+  unsigned contiguous;                   /* axis of the tile whose elements are neighbours */
+  unsigned cells;                        /* elements of one register */
   bool transposed;
-  const tf_digit *column, *row, *pair; /* lane % 4, lane / 4; the elements of one register, null if it holds one */
+  const fragment_digit *column, *row,
+      *pair; /* lane % 4, lane / 4; the elements of one register, null if it holds one */
 } matrix_copy;
 
 /* ---- Does the fragment have the instruction's shape? ---- */
@@ -45,51 +58,61 @@ static int64_t number_of(const tf_dim *dim) {
   return value;
 }
 
+/* The digits from the ownership's factors; false if a factor is symbolic or crosses axes of the shape. */
+static bool find_digits(matrix_copy *it) {
+  const tf_ownership *ownership = it->destination.view->ownership;
+  it->rank = tf_type_rank(it->destination.type);
+  it->count = 1;
+  for (unsigned i = 0; i < ownership->factor_count; i++) {
+    const tf_factor *factor = &ownership->factors[i];
+    int64_t extent = number_of(factor->extent), step = number_of(factor->step), below = 1;
+    if (extent == 1) continue;
+    if (extent < 1 || step < 1) return false;
+    unsigned axis = it->rank;
+    while (axis > 1 && step >= below * number_of(tf_type_extent(it->destination.type, axis - 1)))
+      below *= number_of(tf_type_extent(it->destination.type, --axis));
+    if (step % below || step * extent > below * number_of(tf_type_extent(it->destination.type, axis - 1))) return false;
+    it->digits[it->digit_count++] =
+        (fragment_digit){extent, axis - 1, step / below, factor->mesh_axis, factor->divisor, it->count};
+    if (factor->mesh_axis < 0) it->count *= extent;
+  }
+  return ownership->steps_are_affine;
+}
+
 typedef enum lane_role { ROLE_WARP, ROLE_COLUMN, ROLE_ROW, ROLE_OTHER } lane_role;
 
 /* What part of the lane's id a mesh digit is. */
-static lane_role role_of(const tf_placement *placement, const tf_digit *digit) {
+static lane_role role_of(const tf_placement *placement, const fragment_digit *digit) {
   const tf_placement_axis *axis = &placement->axes[digit->mesh_axis];
   const tf_placement_level *level = &placement->levels[axis->level];
   if (level->level == TF_LEVEL_WARP) return ROLE_WARP;
   if (level->level != TF_LEVEL_THREAD || level->origin % 32 || level->step != 1) return ROLE_OTHER;
-  if (digit->extent != axis->extent) return ROLE_OTHER;
-  if (is_number(axis->divisor, 1) && is_number(axis->extent, 4)) return ROLE_COLUMN;
-  if (is_number(axis->divisor, 4) && is_number(axis->extent, 8)) return ROLE_ROW;
-  return !level->lane && axis->divisor && number_of(axis->divisor) && number_of(axis->divisor) % 32 == 0 ? ROLE_WARP
-                                                                                                         : ROLE_OTHER;
+  int64_t threads = number_of(axis->divisor) * digit->divisor; /* that share one value of the digit */
+  if (threads == 1 && digit->extent == 4) return ROLE_COLUMN;
+  if (threads == 4 && digit->extent == 8) return ROLE_ROW;
+  return !level->lane && threads > 0 && threads % 32 == 0 ? ROLE_WARP : ROLE_OTHER;
 }
 
 /* Finds the lane's digits and the register's; false if some digit is none of the known kinds. */
 static bool sort_digits(tf_lowering *lowering, matrix_copy *it) {
-  const tf_mesh *mesh = it->driver.ownership->mesh;
+  const tf_mesh *mesh = it->destination.view->ownership->mesh;
   const tf_placement *placement = mesh ? tf_region_placement(&lowering->region, mesh, NULL) : NULL;
-  if (!placement) return false;
-  for (unsigned i = 0; i < it->driver.digit_count; i++) {
-    const tf_digit *digit = &it->driver.digits[i];
-    if (is_number(digit->extent, 1)) continue;
+  for (unsigned i = 0; placement && i < it->digit_count; i++) {
+    const fragment_digit *digit = &it->digits[i];
     if (digit->mesh_axis < 0) {
-      if (digit->local_stride == 1 && is_number(digit->extent, it->cells)) it->pair = digit;
+      if (digit->local_stride == 1 && digit->extent == it->cells) it->pair = digit;
       continue;
     }
-    switch (role_of(placement, digit)) {
-    case ROLE_COLUMN:
-      it->column = digit;
-      break;
-    case ROLE_ROW:
-      it->row = digit;
-      break;
-    case ROLE_WARP:
-      break;
-    case ROLE_OTHER:
-      return false;
-    }
+    lane_role role = role_of(placement, digit);
+    if (role == ROLE_OTHER) return false;
+    if (role == ROLE_COLUMN) it->column = digit;
+    if (role == ROLE_ROW) it->row = digit;
   }
   return it->column && it->row && (it->pair || it->cells == 1);
 }
 
-static bool walks(const tf_digit *digit, unsigned axis, int64_t unit) {
-  return digit->axis == axis && is_number(digit->unit, unit);
+static bool walks(const fragment_digit *digit, unsigned axis, int64_t unit) {
+  return digit->axis == axis && digit->unit == unit;
 }
 
 static bool has_straight_rows(const matrix_copy *it) {
@@ -106,7 +129,7 @@ static bool has_transposed_rows(const matrix_copy *it) {
 
 static bool find_contiguous_axis(matrix_copy *it) {
   const tf_view *view = it->source.view;
-  for (unsigned axis = 0; view->strides && axis < it->driver.rank; axis++) {
+  for (unsigned axis = 0; view->strides && axis < it->rank; axis++) {
     if (!view->strides[axis]) return false;
     if (is_number(view->strides[axis], 1)) it->contiguous = axis;
   }
@@ -118,8 +141,8 @@ static bool is_aligned(const matrix_copy *it, int64_t elements) {
 }
 
 /* Storage elements that divide every step of the digit. */
-static int64_t step_of(const matrix_copy *it, const tf_digit *digit) {
-  return tf_dim_divisor(digit->unit) * tf_dim_divisor(it->source.view->strides[digit->axis]);
+static int64_t step_of(const matrix_copy *it, const fragment_digit *digit) {
+  return digit->unit * tf_dim_divisor(it->source.view->strides[digit->axis]);
 }
 
 static bool is_start_aligned(tf_lowering *lowering, const matrix_copy *it) {
@@ -143,10 +166,10 @@ static bool is_swizzle_fine(const matrix_copy *it) {
 
 static bool are_rows_aligned(tf_lowering *lowering, const matrix_copy *it) {
   if (!is_start_aligned(lowering, it) || !is_swizzle_fine(it)) return false;
-  for (unsigned i = 0; i < it->driver.digit_count; i++) {
-    const tf_digit *digit = &it->driver.digits[i];
+  for (unsigned i = 0; i < it->digit_count; i++) {
+    const fragment_digit *digit = &it->digits[i];
     bool inside_row = it->transposed ? digit == it->row : digit == it->column || digit == it->pair;
-    if (!inside_row && !is_number(digit->extent, 1) && !is_aligned(it, step_of(it, digit))) return false;
+    if (!inside_row && !is_aligned(it, step_of(it, digit))) return false;
   }
   return true;
 }
@@ -167,10 +190,9 @@ static bool matches(tf_lowering *lowering, matrix_copy *it) {
   unsigned bytes = tf_dtype_bytes(it->source.dtype);
   if (!is_plain_shared_tile(&it->source) || !tf_tensor_is_register(&it->destination) || bytes > 4) return false;
   if (!same_shape(it->source.type, it->destination.type)) return false;
-  if (!tf_driver_of(lowering, &it->destination, &it->driver) || it->driver.count < 1) return false;
   it->cells = 4 / bytes;
-  if (it->driver.count / it->cells > MAX_MATRICES || !find_contiguous_axis(it) || !sort_digits(lowering, it))
-    return false;
+  if (!find_digits(it) || it->count / it->cells > MAX_MATRICES) return false;
+  if (!find_contiguous_axis(it) || !sort_digits(lowering, it)) return false;
   it->transposed = !has_straight_rows(it);
   if (it->transposed && !has_transposed_rows(it)) return false;
   return are_rows_aligned(lowering, it) && tf_lower_is_warp_converged(lowering);
@@ -186,15 +208,14 @@ typedef struct matrix {
 /* The coordinates at which the matrices of one thread start, the warp's share left out. */
 static unsigned enumerate(const matrix_copy *it, matrix *out) {
   unsigned count = 0;
-  for (int64_t position = 0; position < it->driver.count; position += it->cells) {
+  for (int64_t position = 0; position < it->count; position += it->cells) {
     matrix *next = &out[count++];
     memset(next, 0, sizeof *next);
     next->position = position;
-    for (unsigned i = 0; i < it->driver.local_count; i++) {
-      const tf_digit *digit = &it->driver.digits[it->driver.local[i]];
-      int64_t extent = number_of(digit->extent);
-      if (digit != it->pair)
-        next->start[digit->axis] += position / digit->local_stride % extent * number_of(digit->unit);
+    for (unsigned i = 0; i < it->digit_count; i++) {
+      const fragment_digit *digit = &it->digits[i];
+      if (digit->mesh_axis < 0 && digit != it->pair)
+        next->start[digit->axis] += position / digit->local_stride % digit->extent * digit->unit;
     }
   }
   return count;
@@ -230,20 +251,30 @@ static LLVMValueRef pick(tf_lowering *lowering, const int64_t values[4]) {
 /* Share of an axis's coordinate that tells the rows of one matrix apart, for row l % 8. */
 static LLVMValueRef row_share(tf_lowering *lowering, const matrix_copy *it, unsigned axis) {
   LLVMBuilderRef builder = lowering->builder;
-  if (!it->transposed)
-    return it->row->axis == axis ? scaled(lowering, lane_bits(lowering, 0, 7), number_of(it->row->unit)) : NULL;
+  if (!it->transposed) return it->row->axis == axis ? scaled(lowering, lane_bits(lowering, 0, 7), it->row->unit) : NULL;
   if (it->pair->axis != axis) return NULL;
-  LLVMValueRef pair = scaled(lowering, lane_bits(lowering, 1, 3), number_of(it->column->unit));
-  return LLVMBuildAdd(builder, pair, scaled(lowering, lane_bits(lowering, 0, 1), number_of(it->pair->unit)), "");
+  LLVMValueRef pair = scaled(lowering, lane_bits(lowering, 1, 3), it->column->unit);
+  return LLVMBuildAdd(builder, pair, scaled(lowering, lane_bits(lowering, 0, 1), it->pair->unit), "");
+}
+
+static LLVMValueRef digit_value(tf_lowering *lowering, const matrix_copy *it, const fragment_digit *digit) {
+  LLVMBuilderRef builder = lowering->builder;
+  const tf_mesh *mesh = it->destination.view->ownership->mesh;
+  LLVMValueRef value = tf_lower_coordinate(lowering, mesh, (unsigned)digit->mesh_axis);
+  if (digit->divisor > 1) value = LLVMBuildUDiv(builder, value, tf_llvm_i32(lowering, digit->divisor), "");
+  if (tf_dim_int(lowering->context, digit->divisor * digit->extent) ==
+      tf_mesh_axis_extent(mesh, (unsigned)digit->mesh_axis))
+    return value;
+  return LLVMBuildURem(builder, value, tf_llvm_i32(lowering, digit->extent), "");
 }
 
 static LLVMValueRef warp_share(tf_lowering *lowering, const matrix_copy *it, unsigned axis) {
   LLVMValueRef sum = tf_llvm_i32(lowering, 0);
-  for (unsigned i = 0; i < it->driver.digit_count; i++) {
-    const tf_digit *digit = &it->driver.digits[i];
-    bool warp = digit->mesh_axis >= 0 && digit != it->row && digit != it->column && !is_number(digit->extent, 1);
-    if (warp && digit->axis == axis)
-      sum = LLVMBuildAdd(lowering->builder, sum, scaled(lowering, digit->value, number_of(digit->unit)), "");
+  for (unsigned i = 0; i < it->digit_count; i++) {
+    const fragment_digit *digit = &it->digits[i];
+    if (digit->axis != axis || digit->mesh_axis < 0 || digit == it->row || digit == it->column) continue;
+    LLVMValueRef share = scaled(lowering, digit_value(lowering, it, digit), digit->unit);
+    sum = LLVMBuildAdd(lowering->builder, sum, share, "");
   }
   return sum;
 }
@@ -251,7 +282,7 @@ static LLVMValueRef warp_share(tf_lowering *lowering, const matrix_copy *it, uns
 /* This lane's row address for the group; groups of fewer than four repeat matrices, whose addresses nobody looks at. */
 static LLVMValueRef row_address(tf_lowering *lowering, const matrix_copy *it, const matrix *group, unsigned count) {
   LLVMValueRef coordinates[TF_MAX_RANK];
-  for (unsigned axis = 0; axis < it->driver.rank; axis++) {
+  for (unsigned axis = 0; axis < it->rank; axis++) {
     int64_t starts[4];
     for (unsigned m = 0; m < 4; m++)
       starts[m] = group[m % count].start[axis];
@@ -259,7 +290,7 @@ static LLVMValueRef row_address(tf_lowering *lowering, const matrix_copy *it, co
     if (rows) sum = LLVMBuildAdd(lowering->builder, sum, rows, "");
     coordinates[axis] = LLVMBuildAdd(lowering->builder, sum, pick(lowering, starts), "");
   }
-  return tf_tensor_element(lowering, &it->source, it->driver.rank, coordinates);
+  return tf_tensor_element(lowering, &it->source, it->rank, coordinates);
 }
 
 static void store_register(tf_lowering *lowering, const matrix_copy *it, const int32_t *numbers, LLVMValueRef bits) {
@@ -291,7 +322,7 @@ bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_ex
   if (!matches(lowering, it)) return false;
   int64_t values = 0;
   const int32_t *registers = tf_tensor_registers(lowering, &it->destination, &values);
-  if (!registers || values != it->driver.count || !tf_lower_require(lowering, "ldmatrix", 75, 0, 65)) return false;
+  if (!registers || values != it->count || !tf_lower_require(lowering, "ldmatrix", 75, 0, 65)) return false;
   matrix *matrices = TF_ARENA_ARRAY(lowering->arena, matrix, MAX_MATRICES);
   unsigned count = enumerate(it, matrices), group;
   for (unsigned first = 0; first < count; first += group) {
