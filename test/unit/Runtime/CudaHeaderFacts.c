@@ -22,7 +22,8 @@
 #include "Runtime/CudaLayouts.def"
 
 #define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
-  _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol), CUresult(CUDAAPI *) params), "prototype of " #symbol);
+  _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol), CUresult(CUDAAPI *) params),                        \
+                 "prototype of " #symbol);
 #include "Runtime/DriverAPI.def"
 
 /* The version that was compared with; the test prints it when it fails to be recent enough. */
