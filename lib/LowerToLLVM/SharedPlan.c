@@ -1,13 +1,11 @@
-/* Placing buffers: a walk over the inlined body finds the authored allocations, each goes behind the one before it at
- * its alignment, scratch follows.
- *
- * Sizes are those of the storage under the type: C order, or the layout's own reach; a swizzle permutes inside aligned
- * blocks of 2^(base + bits) elements, so its storage ends at a multiple of that. Axes that a CTA-level Split divides
- * away belong to other CTAs. */
+/* Placing buffers: a walk over the inlined body finds the authored allocations; each goes as low as the earlier ones that it
+ * must not share bytes with allow (SharedOverlap.h); scratch follows. A swizzle permutes inside aligned blocks of
+ * 2^(base + bits) elements, so its storage ends at a multiple of that. */
 #include "LowerToLLVM/SharedPlan.h"
 
 #include "IR/Target.h"
 #include "IR/View.h"
+#include "LowerToLLVM/SharedOverlap.h"
 
 /* The widest access: 16 bytes. */
 #define ACCESS_ALIGNMENT 16
@@ -44,11 +42,10 @@ typedef struct plan_walk {
   tf_status status;
 } plan_walk;
 
-static void place(tf_shared_plan *plan, tf_shared_buffer buffer) {
-  buffer.offset = round_up(plan->bytes, buffer.alignment);
-  plan->bytes = buffer.offset + buffer.bytes;
-  if (plan->alignment < buffer.alignment) plan->alignment = buffer.alignment;
-  TF_VEC_PUSH(&plan->context->arena, &plan->buffers, buffer);
+static void place(tf_shared_plan *plan, tf_shared_buffer *buffer, int64_t offset) {
+  buffer->offset = offset;
+  if (plan->bytes < offset + buffer->bytes) plan->bytes = offset + buffer->bytes;
+  if (plan->alignment < buffer->alignment) plan->alignment = buffer->alignment;
 }
 
 static void plan_allocation(plan_walk *walk, const tf_stmt *let) {
@@ -62,12 +59,13 @@ static void plan_allocation(plan_walk *walk, const tf_stmt *let) {
     walk->status = TF_VERIFY;
     return;
   }
-  place(walk->plan, (tf_shared_buffer){.name = let->let.var->var.name,
-                                       .path = walk->region->path,
-                                       .var = let->let.var,
-                                       .bytes = bytes,
-                                       .alignment = ACCESS_ALIGNMENT,
-                                       .loc = let->loc});
+  tf_shared_buffer buffer = {.name = let->let.var->var.name,
+                             .path = walk->region->path,
+                             .var = let->let.var,
+                             .bytes = bytes,
+                             .alignment = ACCESS_ALIGNMENT,
+                             .loc = let->loc};
+  TF_VEC_PUSH(&context->arena, &walk->plan->buffers, buffer);
 }
 
 static bool plan_stmt(void *user, const tf_stmt *stmt);
@@ -89,6 +87,47 @@ static bool plan_stmt(void *user, const tf_stmt *stmt) {
   return true;
 }
 
+/* ---- Offsets ---- */
+
+/* The first buffer before `index` that conflicts with it and reaches into its bytes, or null. */
+static const tf_shared_buffer *obstacle(const tf_shared_plan *plan, size_t index, uint64_t conflicts) {
+  const tf_shared_buffer *buffer = &plan->buffers.items[index];
+  for (size_t i = 0; i < index; i++) {
+    const tf_shared_buffer *other = &plan->buffers.items[i];
+    bool apart = other->offset + other->bytes <= buffer->offset || buffer->offset + buffer->bytes <= other->offset;
+    if (!apart && conflicts >> i & 1) return other;
+  }
+  return NULL;
+}
+
+/* First fit in source order: each buffer as low as the ones before it allow. */
+static void assign_packed(tf_shared_plan *plan, const uint64_t *conflicts) {
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    tf_shared_buffer *buffer = &plan->buffers.items[i];
+    buffer->offset = 0;
+    for (const tf_shared_buffer *other; (other = obstacle(plan, i, conflicts[i]));)
+      buffer->offset = round_up(other->offset + other->bytes, buffer->alignment);
+    place(plan, buffer, buffer->offset);
+  }
+}
+
+static void assign_in_line(tf_shared_plan *plan) {
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    tf_shared_buffer *buffer = &plan->buffers.items[i];
+    place(plan, buffer, round_up(plan->bytes, buffer->alignment));
+  }
+}
+
+static void assign_offsets(const tf_module *module, const tf_kernel *kernel, tf_shared_plan *plan) {
+  uint64_t conflicts[TF_SHARED_PACKED_MAX];
+  if (plan->buffers.count > TF_SHARED_PACKED_MAX) {
+    assign_in_line(plan);
+    return;
+  }
+  tf_shared_conflicts(module, kernel, plan, conflicts);
+  assign_packed(plan, conflicts);
+}
+
 tf_status tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel, tf_shared_plan **out) {
   tf_context *context = module->context;
   tf_shared_plan *plan = TF_ARENA_NEW(&context->arena, tf_shared_plan);
@@ -98,8 +137,10 @@ tf_status tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel
   tf_region region = tf_region_begin(context, kernel->function, &kernel->geometry);
   plan_walk walk = {plan, module, &region, TF_OK};
   tf_stmt_walk(kernel->function->function.body, plan_stmt, &walk);
-  if (walk.status == TF_OK) *out = plan;
-  return walk.status;
+  if (walk.status != TF_OK) return walk.status;
+  assign_offsets(module, kernel, plan);
+  *out = plan;
+  return TF_OK;
 }
 
 /* ---- Use ---- */
@@ -116,13 +157,15 @@ int64_t tf_shared_plan_scratch(tf_shared_plan *plan, const tf_call_path *path, c
     bool same = !known->var && known->stmt == stmt && known->path == path;
     if (same && known->bytes >= bytes && known->alignment >= alignment) return known->offset;
   }
-  place(plan, (tf_shared_buffer){.name = purpose_of(stmt),
-                                 .path = path,
-                                 .stmt = stmt,
-                                 .bytes = bytes,
-                                 .alignment = alignment,
-                                 .loc = stmt ? stmt->loc : TF_NO_LOC});
-  return plan->buffers.items[plan->buffers.count - 1].offset;
+  tf_shared_buffer buffer = {.name = purpose_of(stmt),
+                             .path = path,
+                             .stmt = stmt,
+                             .bytes = bytes,
+                             .alignment = alignment,
+                             .loc = stmt ? stmt->loc : TF_NO_LOC};
+  place(plan, &buffer, round_up(plan->bytes, alignment));
+  TF_VEC_PUSH(&plan->context->arena, &plan->buffers, buffer);
+  return buffer.offset;
 }
 
 int64_t tf_shared_plan_offset(const tf_shared_plan *plan, const tf_call_path *path, const tf_expr *var) {
