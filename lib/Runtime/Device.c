@@ -18,9 +18,10 @@ tf_status tf_context_enter(tf_runtime *rt, bool *pushed) {
   return status;
 }
 
-void tf_context_leave(tf_runtime *rt, bool pushed) {
+tf_status tf_context_leave(tf_runtime *rt, bool pushed, tf_status status) {
   CUcontext popped;
-  if (pushed) (void)rt->driver.cuCtxPopCurrent(&popped);
+  tf_status left = pushed ? TF_CALL(rt, cuCtxPopCurrent, &popped) : TF_OK;
+  return status != TF_OK ? status : left;
 }
 
 /* The caller's current context if it is on the wanted device, else the primary one. */

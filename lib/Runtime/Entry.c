@@ -241,7 +241,7 @@ tf_status tf_entry_call(const tf_entry *entry, tf_stream stream, const tf_argume
   bool pushed;
   tf_status status = tf_context_enter(p->runtime, &pushed);
   if (status == TF_OK) status = call_entry(&f, arguments, count);
-  tf_context_leave(p->runtime, pushed);
+  status = tf_context_leave(p->runtime, pushed, status);
   free(f.heap);
   return status;
 }

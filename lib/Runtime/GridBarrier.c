@@ -103,5 +103,5 @@ void tf_barrier_release(tf_runtime *rt) {
     if (entered == TF_OK) (void)rt->driver.cuMemFree(slot->counters);
     free(slot);
   }
-  tf_context_leave(rt, pushed);
+  (void)tf_context_leave(rt, pushed, entered);
 }

@@ -232,8 +232,7 @@ tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config, co
   if (status != TF_OK) return status;
   status = tf_context_enter(rt, &pushed);
   if (status == TF_OK) status = launch_arguments(kernel, &g, (CUstream)config->stream, arguments, count);
-  tf_context_leave(rt, pushed);
-  return status;
+  return tf_context_leave(rt, pushed, status);
 }
 
 tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config, void *const *parameters) {
@@ -247,6 +246,5 @@ tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config
     return tf_runtime_fail(rt, TF_LAUNCH, "kernel '%s': a raw launch must name its grid and block", kernel->name);
   status = tf_context_enter(rt, &pushed);
   if (status == TF_OK) status = tf_launch_checked(kernel, &g, (CUstream)config->stream, (void **)(uintptr_t)parameters);
-  tf_context_leave(rt, pushed);
-  return status;
+  return tf_context_leave(rt, pushed, status);
 }

@@ -11,8 +11,11 @@ tf_status tf_memory_alloc(tf_runtime *runtime, size_t bytes, void **out) {
   CUdeviceptr address = 0;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status == TF_OK) status = TF_CALL(runtime, cuMemAlloc, &address, bytes ? bytes : 1);
-  tf_context_leave(runtime, pushed);
-  if (status == TF_OK) *out = (void *)(uintptr_t)address;
+  status = tf_context_leave(runtime, pushed, status);
+  if (status == TF_OK)
+    *out = (void *)(uintptr_t)address;
+  else if (address)
+    (void)runtime->driver.cuMemFree(address); /* no failure gives memory away */
   return status;
 }
 
@@ -22,8 +25,7 @@ tf_status tf_memory_free(tf_runtime *runtime, void *pointer) {
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status == TF_OK) status = TF_CALL(runtime, cuMemFree, device_address(pointer));
-  tf_context_leave(runtime, pushed);
-  return status;
+  return tf_context_leave(runtime, pushed, status);
 }
 
 tf_status tf_memory_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes, tf_stream stream) {
@@ -33,8 +35,7 @@ tf_status tf_memory_copy_in(tf_runtime *runtime, void *device, const void *host,
   if (status == TF_OK && bytes)
     status = TF_CALL(runtime, cuMemcpyHtoDAsync, device_address(device), host, bytes, (CUstream)stream);
   if (status == TF_OK) status = TF_CALL(runtime, cuStreamSynchronize, (CUstream)stream);
-  tf_context_leave(runtime, pushed);
-  return status;
+  return tf_context_leave(runtime, pushed, status);
 }
 
 tf_status tf_memory_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes, tf_stream stream) {
@@ -44,8 +45,7 @@ tf_status tf_memory_copy_out(tf_runtime *runtime, void *host, const void *device
   if (status == TF_OK && bytes)
     status = TF_CALL(runtime, cuMemcpyDtoHAsync, host, device_address(device), bytes, (CUstream)stream);
   if (status == TF_OK) status = TF_CALL(runtime, cuStreamSynchronize, (CUstream)stream);
-  tf_context_leave(runtime, pushed);
-  return status;
+  return tf_context_leave(runtime, pushed, status);
 }
 
 tf_status tf_stream_create(tf_runtime *runtime, tf_stream *out) {
@@ -54,8 +54,11 @@ tf_status tf_stream_create(tf_runtime *runtime, tf_stream *out) {
   CUstream stream = NULL;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status == TF_OK) status = TF_CALL(runtime, cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
-  tf_context_leave(runtime, pushed);
-  if (status == TF_OK) *out = stream;
+  status = tf_context_leave(runtime, pushed, status);
+  if (status == TF_OK)
+    *out = stream;
+  else if (stream)
+    (void)runtime->driver.cuStreamDestroy(stream);
   return status;
 }
 
@@ -64,7 +67,7 @@ tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream) {
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status == TF_OK) status = TF_CALL(runtime, cuStreamDestroy, (CUstream)stream);
-  tf_context_leave(runtime, pushed);
+  status = tf_context_leave(runtime, pushed, status);
   if (status == TF_OK) tf_recent_forget_stream(runtime, (CUstream)stream);
   return status;
 }
@@ -74,7 +77,7 @@ tf_status tf_stream_synchronize(tf_runtime *runtime, tf_stream stream) {
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status == TF_OK) status = TF_CALL(runtime, cuStreamSynchronize, (CUstream)stream);
-  tf_context_leave(runtime, pushed);
+  status = tf_context_leave(runtime, pushed, status);
   if (status == TF_OK) tf_recent_forget_stream(runtime, (CUstream)stream);
   return status;
 }

@@ -106,7 +106,7 @@ tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source, 
     if (status == TF_OK) status = load_module(p, source);
     if (status == TF_OK) status = init_kernels(p);
   }
-  tf_context_leave(runtime, pushed);
+  status = tf_context_leave(runtime, pushed, status);
   if (status == TF_OK)
     *out = p;
   else
@@ -129,7 +129,7 @@ void tf_program_unload(tf_program *program) {
   tf_recent_forget_program(rt, program);
   bool pushed = false;
   if (program->module && tf_context_enter(rt, &pushed) == TF_OK) (void)TF_CALL(rt, cuModuleUnload, program->module);
-  tf_context_leave(rt, pushed);
+  (void)tf_context_leave(rt, pushed, TF_OK);
   free_bare_kernels(program);
   free(program->kernels);
   free(program->entries);
@@ -187,7 +187,7 @@ static tf_status add_bare(tf_program *p, const char *name, tf_kernel **out) {
   char *copy = strdup(name);
   if (!k || !copy) status = tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
   if (status == TF_OK) status = init_kernel(p, k, name);
-  tf_context_leave(rt, pushed);
+  status = tf_context_leave(rt, pushed, status);
   if (status != TF_OK) {
     free(k);
     free(copy);

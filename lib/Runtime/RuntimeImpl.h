@@ -97,9 +97,10 @@ bool tf_cuda_is_device_fault(CUresult result);
 TF_NODISCARD tf_status tf_device_attach(tf_runtime *rt, const tf_driver *driver, int ordinal);
 void tf_device_detach(tf_runtime *rt);
 
-/* Makes the runtime's context current for one call; leave undoes exactly what enter did. */
+/* Makes the runtime's context current for one call; leave undoes exactly what enter did and returns the status of the
+ * call: `status`, or the failure to undo if that is the first. */
 TF_NODISCARD tf_status tf_context_enter(tf_runtime *rt, bool *pushed);
-void tf_context_leave(tf_runtime *rt, bool pushed);
+tf_status tf_context_leave(tf_runtime *rt, bool pushed, tf_status status);
 
 /* ---- Launches -------------------------------------------------------------------------------------------------------
  */

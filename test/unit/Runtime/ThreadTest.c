@@ -1,0 +1,68 @@
+/* Several threads on one runtime: launches on streams of their own, first use of large shared memory, failing calls,
+ * bare kernels, loading and unloading. ThreadSanitizer watches; the counts are checked here. */
+#include <pthread.h>
+
+#include "Fixture.h"
+
+enum { THREADS = 4, ROUNDS = 200 };
+
+static void *work(void *argument) {
+  int id = *(int *)argument;
+  static const char *const names[] = {"a", "b", "c", "d"};
+  char *text = input_text("everything.json");
+  uint64_t zero = 0;
+  void *params[] = {&zero, &zero, &zero, &zero};
+  test_tensor x, y, m;
+  tensor_at(&x, 0x1000000, kDLFloat, 32, 2, 2, 512);
+  tensor_at(&y, 0x2000000, kDLFloat, 32, 2, 2, 512);
+  tensor_at(&m, 0, kDLBfloat, 16, 2, 0, 0);
+  tf_argument good[] = {of_tensor(&x), of_tensor(&y)}, wide[] = {of_tensor(&m), of_int(9), of_int(1)};
+  const tf_entry *half = NULL;
+  tf_kernel *barrier = NULL;
+  bool ok = tf_program_entry(program, "half", &half) == TF_OK && tf_program_kernel(program, "wide", &barrier) == TF_OK;
+  for (int i = 0; ok && i < ROUNDS; i++) {
+    tf_launch_config c = {
+        .size = sizeof c, .grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_smem = 60000, .stream = fake_stream(id)};
+    tf_kernel *bare = NULL;
+    ok = ok && tf_program_kernel(program, names[i % 4], &bare) == TF_OK;
+    ok = ok && tf_kernel_launch_raw(bare, &c, params) == TF_OK;
+    ok = ok && tf_entry_call(half, fake_stream(id), good, 2) == TF_OK;
+    ok = ok && tf_entry_call(half, fake_stream(id), good, 1) == TF_LAUNCH;
+    c = (tf_launch_config){.size = sizeof c, .grid = {2, 1, 1}, .block = {32, 4, 1}, .stream = fake_stream(id)};
+    ok = ok && tf_kernel_launch(barrier, &c, wide, 3) == TF_OK;
+    ok = ok && strcmp(tf_runtime_message(rt), "half: got 1 arguments, expected 2") == 0;
+    tf_program *p = NULL;
+    ok = ok && load_text(text, &p) == TF_OK;
+    tf_program_unload(p);
+    ok = ok && tf_stream_synchronize(rt, fake_stream(id)) == TF_OK;
+  }
+  free(text);
+  return ok ? NULL : argument;
+}
+
+START_TEST(threads) {
+  pthread_t thread[THREADS];
+  int ids[THREADS];
+  rt->info.cluster_launch = true;
+  for (int i = 0; i < THREADS; i++) {
+    ids[i] = i;
+    ck_assert_int_eq(pthread_create(&thread[i], NULL, work, &ids[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    void *result;
+    pthread_join(thread[i], &result);
+    ck_assert_msg(result == NULL, "thread %d: %s", i, tf_runtime_message(rt));
+  }
+  ck_assert_uint_eq(fake.launch_count, THREADS * ROUNDS * 3);
+  ck_assert_int_eq(fake.live_modules, 1);
+  ck_assert_uint_eq(fake.memset_count, THREADS);
+}
+END_TEST
+
+int main(void) {
+  TCase *c = tcase_create("threads");
+  tcase_set_timeout(c, 120);
+  tcase_add_checked_fixture(c, setup, teardown);
+  tcase_add_test(c, threads);
+  return run_suite("threads", c);
+}
