@@ -29,7 +29,32 @@ void fake_set_current(CUcontext context) {
   stack[0] = context;
 }
 
+/* What the driver still holds, so that a release that was made to fail is no leak of the test program. */
+static void *held[1024];
+
+static void *hold(void *object) {
+  pthread_mutex_lock(&lock);
+  int i = 0;
+  while (held[i])
+    i++;
+  held[i] = object;
+  pthread_mutex_unlock(&lock);
+  return object;
+}
+
+static void let_go(void *object) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < 1024; i++)
+    if (held[i] == object) held[i] = NULL;
+  pthread_mutex_unlock(&lock);
+  free(object);
+}
+
 void fake_reset(void) {
+  for (int i = 0; i < 1024; i++) {
+    free(held[i]);
+    held[i] = NULL;
+  }
   fake = (fake_state){.devices = 1,
                       .sms = 4,
                       .compute_major = 8,
@@ -150,7 +175,7 @@ static CUresult do_cuModuleLoadDataEx(CUmodule *module, const void *image, unsig
   pthread_mutex_lock(&lock);
   fake.live_modules++;
   pthread_mutex_unlock(&lock);
-  *module = (CUmodule)(void *)strdup(image);
+  *module = (CUmodule)hold(strdup(image));
   return CUDA_SUCCESS;
 }
 
@@ -158,7 +183,7 @@ static CUresult do_cuModuleUnload(CUmodule module) {
   pthread_mutex_lock(&lock);
   fake.live_modules--;
   pthread_mutex_unlock(&lock);
-  free(module);
+  let_go(module);
   return CUDA_SUCCESS;
 }
 
@@ -200,7 +225,7 @@ static CUresult allocate(CUdeviceptr *ptr, size_t bytes) {
   fake.live_memory++;
   pthread_mutex_unlock(&lock);
   memset(memory, 0xa5, bytes);
-  *ptr = (CUdeviceptr)(uintptr_t)memory;
+  *ptr = (CUdeviceptr)(uintptr_t)hold(memory);
   return CUDA_SUCCESS;
 }
 
@@ -208,7 +233,7 @@ static CUresult release(CUdeviceptr ptr) {
   pthread_mutex_lock(&lock);
   fake.live_memory--;
   pthread_mutex_unlock(&lock);
-  free((void *)(uintptr_t)ptr);
+  let_go((void *)(uintptr_t)ptr);
   return CUDA_SUCCESS;
 }
 

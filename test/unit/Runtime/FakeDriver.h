@@ -48,7 +48,8 @@ typedef struct fake_state {
 
 extern fake_state fake;
 
-/* A device like an sm_80 with generous limits; no failures, nothing recorded. */
+/* A device like an sm_80 with generous limits; no failures, nothing recorded. What an earlier life left behind is
+ * freed. */
 void fake_reset(void);
 /* The table; close counts in fake.closed. */
 tf_driver fake_table(void);
