@@ -80,7 +80,6 @@ typedef struct tf_device_options {
   const char *sim_checks; /* checkers of the simulated device: "none", "all", or a list of mem, init, race, sync; null
                            * is "none" */
   uint64_t sim_seed;      /* order of lanes, warps and CTAs on the simulated device; 0 is the natural order */
-  bool sim_adversarial;   /* make its memory system as unkind as the ISA allows */
   unsigned sim_threads;   /* worker threads; 0 lets it choose */
   bool sim_counters;      /* count instructions and traffic; see tf_device_counters */
 } tf_device_options;
@@ -126,6 +125,10 @@ TF_API TF_NODISCARD tf_status tf_memory_copy_in(tf_runtime *runtime, void *devic
                                                 tf_stream stream);
 TF_API TF_NODISCARD tf_status tf_memory_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes,
                                                  tf_stream stream);
+
+/* Makes the bytes say that nobody wrote them: noise that the simulated device's init checker recognises; all ones, a NaN
+ * in every floating-point type, on a real device. Ordered before everything that is launched later. */
+TF_API TF_NODISCARD tf_status tf_memory_poison(tf_runtime *runtime, void *pointer, size_t bytes);
 
 TF_API TF_NODISCARD tf_status tf_stream_create(tf_runtime *runtime, tf_stream *out);
 TF_API tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream);
