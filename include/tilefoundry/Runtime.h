@@ -84,7 +84,7 @@ typedef struct tf_device_options {
   bool sim_counters;      /* count instructions and traffic; see tf_device_counters */
 } tf_device_options;
 #define TF_DEVICE_OPTIONS_INIT                                                                                         \
-  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0 }
+  { sizeof(tf_device_options), 0, 0, 0, 0, 0 }
 
 /* Opens a device, once per runtime. `spec`:
  *   "auto"       the first CUDA device if a driver and a device are there, else the simulated one
