@@ -20,7 +20,7 @@
 #include "IR/Nodes.h"
 #include "IR/Ownership.h"
 
-#define TF_MAX_RANK 16
+#define TF_MAX_RANK   16
 #define TF_MAX_STARTS 32
 
 /* One summand of the address that is the same for all elements. */
@@ -28,7 +28,7 @@ typedef struct tf_view_start {
   const tf_expr *index; /* integer scalar; null: a digit of this instance's own coordinate, the fields below */
   const tf_mesh *mesh;
   unsigned mesh_axis;
-  int64_t divisor;      /* digit = (coordinate on mesh_axis / divisor) % extent */
+  int64_t divisor; /* digit = (coordinate on mesh_axis / divisor) % extent */
   const tf_dim *extent;
   const tf_dim *stride; /* storage elements per step */
 } tf_view_start;
@@ -42,9 +42,10 @@ typedef struct tf_view_clip {
 } tf_view_clip;
 
 typedef struct tf_view {
-  const tf_expr *base;        /* VAR: the parameter or the allocation's binding (or an ALLOC_TENSOR call itself) */
-  const tf_type *type;        /* of the viewed value: shape, dtype, layout, storage */
-  const tf_dim *storage_size; /* elements of the base's storage: of the parameter, of a thread's (rmem) or CTA's (smem) copy */
+  const tf_expr *base; /* VAR: the parameter or the allocation's binding (or an ALLOC_TENSOR call itself) */
+  const tf_type *type; /* of the viewed value: shape, dtype, layout, storage */
+  const tf_dim
+      *storage_size; /* elements of the base's storage: of the parameter, of a thread's (rmem) or CTA's (smem) copy */
   const tf_dim *constant;
   unsigned start_count;
   const tf_view_start *starts;
@@ -61,7 +62,8 @@ typedef struct tf_view {
   /* One per ownership->factors entry: storage elements per step of its digit. Null if some factor does not step evenly in
    * storage (dealt chunks that cross the rows of a strided window): then address_layout or strides decide, per element. */
   const tf_dim *const *digit_strides;
-  const struct tf_view *outer; /* the sharded view whose part this one (or its source) is, or null; its digits that its mesh
+  const struct tf_view
+      *outer; /* the sharded view whose part this one (or its source) is, or null; its digits that its mesh
                                   walks stand among the starts */
 } tf_view;
 
