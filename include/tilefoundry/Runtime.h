@@ -56,8 +56,7 @@ typedef void *tf_stream; /* a CUstream of the runtime's context; null is the def
 #define TF_DL_FLOAT8_E8M0   14u
 #define TF_DL_FLOAT4_E2M1FN 17u
 
-/* ---- The runtime object ---------------------------------------------------------------------------------------------
- */
+/* ---- The runtime object ------------------------------------------------------------------------------------------ */
 
 TF_API TF_NODISCARD tf_status tf_runtime_create(TF_GIVE tf_runtime **out);
 
@@ -70,8 +69,7 @@ TF_API tf_status tf_runtime_status(const tf_runtime *runtime);
 TF_API const char *tf_runtime_message(const tf_runtime *runtime);
 TF_API void tf_runtime_clear_error(tf_runtime *runtime);
 
-/* ---- The device -----------------------------------------------------------------------------------------------------
- */
+/* ---- The device -------------------------------------------------------------------------------------------------- */
 
 typedef struct tf_device_options {
   size_t size;
@@ -114,8 +112,7 @@ TF_API TF_NODISCARD tf_status tf_device_get_info(tf_runtime *runtime, tf_device_
 TF_API TF_NODISCARD tf_status tf_device_counters(tf_runtime *runtime, bool json, TF_GIVE char **out);
 TF_API void tf_string_free(TF_TAKE char *text);
 
-/* ---- Memory and streams: thin covers of the driver, so that a program needs no CUDA headers -------------------------
- */
+/* ---- Memory and streams: thin covers of the driver, so that a program needs no CUDA headers ---------------------- */
 
 /* Device memory; zero bytes give a valid pointer too. TF_OUT_OF_MEMORY if the device has none left. */
 TF_API TF_NODISCARD tf_status tf_memory_alloc(tf_runtime *runtime, size_t bytes, void **out);
@@ -137,8 +134,7 @@ TF_API tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream);
  * finding, TF_DRIVER for other faults. */
 TF_API TF_NODISCARD tf_status tf_stream_synchronize(tf_runtime *runtime, tf_stream stream);
 
-/* ---- Programs -------------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 typedef struct tf_program_source {
   size_t size;
@@ -164,8 +160,7 @@ TF_API TF_NODISCARD tf_status tf_program_entry(tf_program *program, const char *
 /* The kernel of that source name or PTX name; without a manifest any .entry of the module. Belongs to the program. */
 TF_API TF_NODISCARD tf_status tf_program_kernel(tf_program *program, const char *name, tf_kernel **out);
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 typedef enum tf_argument_kind {
   TF_ARGUMENT_TENSOR, /* .tensor */
@@ -209,8 +204,7 @@ TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned inde
 TF_API TF_NODISCARD tf_status tf_entry_call(const tf_entry *entry, tf_stream stream, const tf_argument *arguments,
                                             unsigned count);
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 typedef struct tf_launch_config {
   size_t size;

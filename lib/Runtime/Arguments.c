@@ -11,7 +11,7 @@ bool tf_mparam_is_tensor(const tf_mparam *param) {
   return param->kind == TF_MPARAM_TENSOR || param->kind == TF_MPARAM_CONST_TENSOR;
 }
 
-/* ---- One tensor by itself ------------------------------------------------------------------------------------------- */
+/* ---- One tensor by itself ---------------------------------------------------------------------------------------- */
 
 static tf_status check_dtype(const tf_mparam *p, DLDataType have, const tf_why *why) {
   DLDataType want = tf_element_to_dlpack(p->element);
@@ -81,7 +81,7 @@ static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf
   return status;
 }
 
-/* ---- One scalar ----------------------------------------------------------------------------------------------------- */
+/* ---- One scalar -------------------------------------------------------------------------------------------------- */
 
 static const char *convert_scalar(const tf_mparam *p, const tf_argument *a, uint64_t *bits) {
   int64_t i = a->value.i;
@@ -119,7 +119,7 @@ tf_status tf_arguments_check(tf_runtime *rt, const tf_msignature *signature, con
   return TF_OK;
 }
 
-/* ---- Strides -------------------------------------------------------------------------------------------------------- */
+/* ---- Strides ----------------------------------------------------------------------------------------------------- */
 
 static tf_status check_stride(const tf_mparam *p, unsigned axis, int64_t have, int64_t want, const tf_why *why) {
   if (have == want) return TF_OK;
@@ -160,7 +160,7 @@ tf_status tf_arguments_check_strides(const tf_msignature *signature, const tf_ar
   return TF_OK;
 }
 
-/* ---- Overlaps ------------------------------------------------------------------------------------------------------- */
+/* ---- Overlaps ---------------------------------------------------------------------------------------------------- */
 
 typedef struct range {
   uint64_t begin, end; /* bytes, half-open */
@@ -210,7 +210,7 @@ tf_status tf_arguments_check_overlap(const tf_msignature *signature, const tf_va
   return TF_OK;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static tf_status bind(tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
                       const tf_argument *arguments, unsigned count, tf_value *values, const int64_t **shapes,

@@ -9,7 +9,7 @@
 
 #define DEFAULT_TARGET "sm_80"
 
-/* ---- The simulated device ------------------------------------------------------------------------------------------- */
+/* ---- The simulated device ---------------------------------------------------------------------------------------- */
 
 typedef struct checker_name {
   const char *name;
@@ -67,7 +67,7 @@ static tf_status open_sim(tf_runtime *rt, const char *profile, const tf_device_o
   return tf_device_attach(rt, &table, 0);
 }
 
-/* ---- The real device ------------------------------------------------------------------------------------------------ */
+/* ---- The real device --------------------------------------------------------------------------------------------- */
 
 static tf_status open_cuda(tf_runtime *rt, int ordinal) {
   tf_driver table;

@@ -17,8 +17,7 @@ tf_status tf_why_set(const tf_why *why, tf_status status, const char *format, ..
   return status;
 }
 
-/* ---- Evaluation -----------------------------------------------------------------------------------------------------
- */
+/* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
 static const char overflow[] = "the arithmetic overflows 64 bits";
 
@@ -111,8 +110,7 @@ bool tf_mexpr_is_static(const tf_mexpr *expr, int64_t *out) {
   return tf_mexpr_eval(expr, &nothing, out) == NULL;
 }
 
-/* ---- Text -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static const char *const spellings[] = {
 #define TF_MANIFEST_OP(ENUM, NAME, PAIR, SPELLING) [TF_MOP_##ENUM] = SPELLING,
@@ -189,8 +187,7 @@ void tf_mexpr_format(const tf_manifest *manifest, const tf_msignature *signature
   put_expr(manifest, signature, expr, &t, false);
 }
 
-/* ---- Solving --------------------------------------------------------------------------------------------------------
- */
+/* ---- Solving ----------------------------------------------------------------------------------------------------- */
 
 static tf_status check_extent(const tf_mparam *p, unsigned axis, int64_t extent, const tf_why *why) {
   if (extent >= 0 && extent <= EXTENT_LIMIT) return TF_OK;

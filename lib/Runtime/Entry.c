@@ -67,7 +67,7 @@ static tf_status fail_at(const call_frame *f, tf_status status, const tf_mloc *l
                          loc->column, name, what, why);
 }
 
-/* ---- Arguments of launches and calls -------------------------------------------------------------------------------- */
+/* ---- Arguments of launches and calls ----------------------------------------------------------------------------- */
 
 static const char *view_value(const call_frame *f, const tf_marg *arg, int64_t *shape, tf_value *out) {
   const tf_mparam *p = &f->entry->signature.params[arg->param];
@@ -135,7 +135,7 @@ static tf_status with_arguments(call_frame *f, const tf_mstmt *stmt, const tf_ms
   return status;
 }
 
-/* ---- Statements ----------------------------------------------------------------------------------------------------- */
+/* ---- Statements -------------------------------------------------------------------------------------------------- */
 
 static const char *eval3(const call_frame *f, const tf_mexpr *exprs, int64_t out[3]) {
   const tf_menv env = environment(f);
@@ -220,7 +220,7 @@ static tf_status run(call_frame *f, const tf_mstmt *stmt) {
   return TF_OK;
 }
 
-/* ---- From outside --------------------------------------------------------------------------------------------------- */
+/* ---- From outside ------------------------------------------------------------------------------------------------ */
 
 static tf_status call_entry(call_frame *f, const tf_argument *arguments, unsigned count) {
   tf_status status = tf_arguments_bind(f->program->runtime, f->program->manifest, &f->entry->signature, arguments,

@@ -51,7 +51,7 @@ static tf_status refuse(const frame *f, const char *what, const char *why) {
   return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH, "kernel '%s': %s: %s", s->name, what, why);
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 /* Three extents must have exactly the product that the kernel's formula gives. */
 static tf_status check_product(const frame *f, const tf_mexpr *size, const int64_t have[3], const char *what,
@@ -104,7 +104,7 @@ static tf_status check_sizes(const frame *f, tf_geometry *g) {
   return status;
 }
 
-/* ---- Values --------------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static tf_status check_alignment(const frame *f, const tf_mparam *p, const tf_tensor *t) {
   bool empty = false;
@@ -147,7 +147,7 @@ static void fill_slots(frame *f, const tf_value *values) {
   }
 }
 
-/* ---- The call ------------------------------------------------------------------------------------------------------- */
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
 
 typedef struct barrier_launch {
   frame *frame;
@@ -180,7 +180,7 @@ tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstr
   return status;
 }
 
-/* ---- From outside --------------------------------------------------------------------------------------------------- */
+/* ---- From outside ------------------------------------------------------------------------------------------------ */
 
 static void read_extents(const unsigned from[3], int64_t to[3], bool absent_is_default) {
   bool absent = !from[0] && !from[1] && !from[2];

@@ -24,7 +24,7 @@ static tf_status refuse(tf_kernel *k, const char *format, ...) {
   return tf_runtime_fail(k->program->runtime, TF_LAUNCH, "kernel '%s': %s", k->name, text);
 }
 
-/* ---- Limits --------------------------------------------------------------------------------------------------------- */
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
 static bool is_empty(const tf_geometry *g) {
   for (int i = 0; i < 3; i++)
@@ -97,7 +97,7 @@ static tf_status check_cluster(tf_kernel *k, const tf_geometry *g) {
   return TF_OK;
 }
 
-/* ---- Shared memory -------------------------------------------------------------------------------------------------- */
+/* ---- Shared memory ----------------------------------------------------------------------------------------------- */
 
 static tf_status refuse_shared(tf_kernel *k, int64_t bytes, size_t limit) {
   char list[320] = "";
@@ -139,7 +139,7 @@ static tf_status prepare_shared(tf_kernel *k, const tf_geometry *g) {
   return (uint64_t)bytes > info->shared_per_block ? opt_in(k) : TF_OK;
 }
 
-/* ---- The driver call ------------------------------------------------------------------------------------------------ */
+/* ---- The driver call --------------------------------------------------------------------------------------------- */
 
 static unsigned add_attributes(const tf_geometry *g, CUlaunchAttribute attrs[3]) {
   unsigned count = 0;
@@ -192,7 +192,7 @@ static tf_status launch(tf_kernel *k, const tf_geometry *g, CUstream stream, voi
                  c.blockDimZ, c.sharedMemBytes, stream, params, NULL);
 }
 
-/* ---- Co-residency --------------------------------------------------------------------------------------------------- */
+/* ---- Co-residency ------------------------------------------------------------------------------------------------ */
 
 static tf_status resident_ctas(tf_kernel *k, const tf_geometry *g, CUstream stream, int64_t *out) {
   tf_runtime *rt = k->program->runtime;

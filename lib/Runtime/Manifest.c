@@ -17,8 +17,7 @@ typedef struct manifest_box {
   tf_oom oom;
 } manifest_box;
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static bool read_static3(tf_mreader *r, const tf_mnode *node, int64_t out[3]) {
   if (r->failed || tf_mnode_is_null(node)) return false;
@@ -152,8 +151,7 @@ void tf_mreader_kernels(tf_mreader *r, const tf_mnode *node) {
   }
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------------------
- */
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static void read_dims(tf_mreader *r, const tf_mnode *node) {
   static const char *const keys[] = {"name", "lo", "hi", NULL};

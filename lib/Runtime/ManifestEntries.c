@@ -9,8 +9,7 @@
 
 static void read_stmt(tf_mreader *r, const tf_mnode *node, tf_mstmt *out);
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 static bool find_entry_param(tf_mreader *r, const tf_mnode *node, unsigned *out) {
   const char *name = tf_mreader_string(r, node, false);
@@ -105,8 +104,7 @@ static void read_args(tf_mreader *r, const tf_mnode *node, const tf_msignature *
   out->arg_count = (unsigned)count;
 }
 
-/* ---- Statements -----------------------------------------------------------------------------------------------------
- */
+/* ---- Statements -------------------------------------------------------------------------------------------------- */
 
 static void read_launch(tf_mreader *r, const tf_mnode *node, tf_mstmt *out) {
   static const char *const keys[] = {"stmt",    "kernel",       "grid",        "block",
@@ -212,8 +210,7 @@ static void read_stmt(tf_mreader *r, const tf_mnode *node, tf_mstmt *out) {
   if (out->kind != TF_MSTMT_SEQUENCE) out->loc = tf_mreader_loc(r, &loc);
 }
 
-/* ---- Entries --------------------------------------------------------------------------------------------------------
- */
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
 static void read_head(tf_mreader *r, const tf_mnode *node, tf_mentry *out) {
   static const char *const keys[] = {"name", "parameters", "output_count", "body", "loc", NULL};

@@ -136,8 +136,7 @@ const tf_mexpr *tf_mreader_extent3_or_null(tf_mreader *r, const tf_mnode *node) 
   return r->failed || tf_mnode_is_null(node) ? NULL : tf_mreader_exprs(r, node, 3, 3, &count);
 }
 
-/* ---- Parameters -----------------------------------------------------------------------------------------------------
- */
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
 static tf_element read_element(tf_mreader *r, const tf_mnode *param) {
   tf_mnode node = tf_mnode_member(param, "dtype");

@@ -7,7 +7,7 @@
 
 #define LOG_SIZE 8192
 
-/* ---- The module ----------------------------------------------------------------------------------------------------- */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static bool is_text(const void *image, size_t size) {
   return size < 4 || memcmp(image,
@@ -45,7 +45,7 @@ static tf_status load_module(tf_program *p, const tf_program_source *source) {
   return status;
 }
 
-/* ---- Kernels -------------------------------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static tf_status init_kernel(tf_program *p, tf_kernel *k, const char *ptx_name) {
   tf_runtime *rt = p->runtime;
@@ -137,7 +137,7 @@ void tf_program_unload(tf_program *program) {
   free(program);
 }
 
-/* ---- Looking up ----------------------------------------------------------------------------------------------------- */
+/* ---- Looking up -------------------------------------------------------------------------------------------------- */
 
 static void list_entries(const tf_program *p, char *text, size_t size) {
   size_t used = 0;
@@ -216,7 +216,7 @@ tf_status tf_program_kernel(tf_program *program, const char *name, tf_kernel **o
   return TF_OK;
 }
 
-/* ---- Entries' descriptions ------------------------------------------------------------------------------------------ */
+/* ---- Entries' descriptions --------------------------------------------------------------------------------------- */
 
 const char *tf_entry_name(const tf_entry *entry) {
   return entry->manifest->signature.name;

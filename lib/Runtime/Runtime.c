@@ -69,8 +69,7 @@ tf_status tf_runtime_fail(tf_runtime *rt, tf_status status, const char *format, 
   return status;
 }
 
-/* ---- Recent launches ------------------------------------------------------------------------------------------------
- */
+/* ---- Recent launches --------------------------------------------------------------------------------------------- */
 
 void tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream) {
   pthread_mutex_lock(&rt->lock);
@@ -95,8 +94,7 @@ void tf_recent_forget_program(tf_runtime *rt, const tf_program *program) {
   pthread_mutex_unlock(&rt->lock);
 }
 
-/* ---- Failed driver calls --------------------------------------------------------------------------------------------
- */
+/* ---- Failed driver calls ----------------------------------------------------------------------------------------- */
 
 bool tf_cuda_is_device_fault(CUresult result) {
   switch (result) {

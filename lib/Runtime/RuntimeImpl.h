@@ -75,8 +75,7 @@ struct tf_program {
   char name[64];
 };
 
-/* ---- Errors ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 /* Records the failure if it is the first and returns `status`. */
 tf_status tf_runtime_fail(tf_runtime *rt, tf_status status, const char *format, ...) TF_PRINTF(3, 4);
@@ -89,8 +88,7 @@ tf_status tf_runtime_check(tf_runtime *rt, CUresult result, const char *function
 /* A result that is the fault of a kernel that ran, not of the call that returns it. */
 bool tf_cuda_is_device_fault(CUresult result);
 
-/* ---- Device ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Device ------------------------------------------------------------------------------------------------------ */
 
 /* Takes over a filled driver table (closed on failure too) and opens a device of it: ordinal -1 is the current
  * context's or the first. */
@@ -102,8 +100,7 @@ void tf_device_detach(tf_runtime *rt);
 TF_NODISCARD tf_status tf_context_enter(tf_runtime *rt, bool *pushed);
 tf_status tf_context_leave(tf_runtime *rt, bool pushed, tf_status status);
 
-/* ---- Launches -------------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* A launch in numbers; 64-bit because formulas and callers may be wrong. */
 typedef struct tf_geometry {
@@ -148,8 +145,7 @@ TF_NODISCARD tf_status tf_barrier_run(tf_runtime *rt, CUstream stream, size_t by
 void tf_barrier_mark_dirty(tf_runtime *rt);
 void tf_barrier_release(tf_runtime *rt);
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 /* Checks the caller's arguments against the signature one by one (everything that needs no other argument, see
  * Runtime.h), then overlaps; fills values[declared_count]. Shapes in values point into the caller's tensors. Dims are

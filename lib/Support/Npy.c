@@ -48,8 +48,7 @@ static tf_status report_memory(const reporter *r) {
   return TF_OUT_OF_MEMORY;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* '<f4' and the like: byte order, kind, bytes. Returns false if it is none of the readable ones. */
 static bool parse_descr(const char *descr, tf_npy *out, bool *swap) {
@@ -192,8 +191,7 @@ void tf_npy_free(tf_npy *array) {
   memset(array, 0, sizeof *array);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static size_t format_header(const tf_npy *a, char *text, size_t size) {
   size_t n = (size_t)snprintf(text, size, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",

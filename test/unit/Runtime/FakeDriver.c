@@ -64,7 +64,7 @@ void fake_reset(void) {
                       .max_threads = 1024};
 }
 
-/* ---- Implementations of the calls that the runtime makes ------------------------------------------------------------ */
+/* ---- Implementations of the calls that the runtime makes --------------------------------------------------------- */
 
 static CUresult do_cuInit(unsigned flags) {
   (void)flags;
@@ -375,7 +375,7 @@ static CUresult do_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function
   return record(launch, params);
 }
 
-/* ---- The table: every call passes the fault switch first ------------------------------------------------------------ */
+/* ---- The table: every call passes the fault switch first --------------------------------------------------------- */
 
 static const tf_driver implemented = {
     .cuInit = do_cuInit,

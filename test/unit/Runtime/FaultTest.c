@@ -4,7 +4,7 @@
 
 static test_tensor x, y;
 
-/* ---- Each call in turn ---------------------------------------------------------------------------------------------- */
+/* ---- Each call in turn ------------------------------------------------------------------------------------------- */
 
 /* Everything that the runtime can ask of a driver, in one life. Stops at the first failure. */
 static tf_status whole_life(void) {
@@ -132,7 +132,7 @@ START_TEST(missing_function_is_named) {
 }
 END_TEST
 
-/* ---- Kernels that fail ---------------------------------------------------------------------------------------------- */
+/* ---- Kernels that fail ------------------------------------------------------------------------------------------- */
 
 static void launch_half(tf_stream stream) {
   tensor_at(&x, 0x10000, kDLFloat, 32, 2, 3, 512);
@@ -190,7 +190,7 @@ START_TEST(the_simulator_tells_more) {
 }
 END_TEST
 
-/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(refused_module_shows_the_line) {
   tf_program_source source = TF_PROGRAM_SOURCE_INIT;
@@ -270,7 +270,7 @@ START_TEST(thousand_loads) {
 }
 END_TEST
 
-/* ---- Contexts ------------------------------------------------------------------------------------------------------- */
+/* ---- Contexts ---------------------------------------------------------------------------------------------------- */
 
 static void attach(int ordinal, tf_status want) {
   ck_assert_int_eq(tf_runtime_create(&rt), TF_OK);

@@ -214,7 +214,7 @@ START_TEST(no_default_geometry) {
 }
 END_TEST
 
-/* ---- Grid barrier counters ------------------------------------------------------------------------------------------ */
+/* ---- Grid barrier counters --------------------------------------------------------------------------------------- */
 
 static uint64_t counters_of(unsigned launch) {
   return fake.launches[launch].params[5];
