@@ -75,7 +75,7 @@ typedef struct tf_launch_attr {
 /* Interned list. */
 typedef struct tf_launch_attrs {
   size_t count;
-  tf_launch_attr entries[];
+  const tf_launch_attr *entries; /* interned as well */
 } tf_launch_attrs;
 
 /* The value of one attribute; which member holds it follows from the attribute's kind: i for INT, DTYPE, LEVEL and the kind
