@@ -1,12 +1,12 @@
 /* Dims against direct evaluation: random expression trees are evaluated by walking the tree in 128-bit arithmetic and
  * compared with the value, range, divisor and text of the normal form. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tilefoundry/Type.h>
 
+#include "QuietCheck.h"
 #include "Random.h"
 
 __extension__ typedef __int128 wide;
