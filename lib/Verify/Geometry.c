@@ -20,13 +20,11 @@ typedef struct tf_measure {
 
 static void measure_mesh(tf_measure *measure, const tf_mesh *mesh, bool lanes) {
   const tf_placement *placement = tf_placement_of(measure->context, mesh, lanes, NULL);
-  if (!placement)
-    return;
+  if (!placement) return;
   tf_geometry *geometry = &measure->geometry;
   if (placement->threads > 0) {
     geometry->has_threads = true;
-    if (placement->threads > geometry->block)
-      geometry->block = placement->threads;
+    if (placement->threads > geometry->block) geometry->block = placement->threads;
   }
   if (placement->levels[0].level == TF_LEVEL_CTA) {
     const tf_dim *size = placement->levels[0].size;
@@ -38,11 +36,9 @@ static void measure_mesh(tf_measure *measure, const tf_mesh *mesh, bool lanes) {
 
 static void reach(tf_measure *measure, const char *name) {
   const tf_stmt *callee = tf_module_find(measure->module, name);
-  if (!callee || tf_target_is_cpu(callee->function.target))
-    return;
+  if (!callee || tf_target_is_cpu(callee->function.target)) return;
   for (size_t i = 0; i < measure->functions.count; i++)
-    if (measure->functions.items[i] == callee)
-      return;
+    if (measure->functions.items[i] == callee) return;
   TF_VEC_PUSH(&measure->context->arena, &measure->functions, callee);
 }
 
@@ -65,12 +61,10 @@ static void measure_stmt(tf_measure *measure, const tf_stmt *stmt, bool lanes, u
 }
 
 static void measure_block(tf_measure *measure, const tf_stmt *block, bool lanes, unsigned depth) {
-  if (depth > TF_MAX_NESTING)
-    return;
+  if (depth > TF_MAX_NESTING) return;
   tf_block_cursor cursor = tf_block_begin(block);
   for (const tf_stmt *stmt = tf_block_next(&cursor); stmt; stmt = tf_block_next(&cursor))
-    if (!tf_block_continues(&cursor))
-      measure_stmt(measure, stmt, lanes, depth);
+    if (!tf_block_continues(&cursor)) measure_stmt(measure, stmt, lanes, depth);
 }
 
 static void measure_function(tf_measure *measure, const tf_stmt *function) {
@@ -86,8 +80,7 @@ tf_geometry tf_geometry_of(const tf_module *module, const tf_stmt *function) {
   tf_context *context = module->context;
   tf_measure measure = {.context = context, .module = module};
   measure.geometry = (tf_geometry){.block = 1, .grid = tf_dim_int(context, 1)};
-  if (tf_target_is_cpu(function->function.target))
-    return measure.geometry;
+  if (tf_target_is_cpu(function->function.target)) return measure.geometry;
   TF_VEC_PUSH(&context->arena, &measure.functions, function);
   for (size_t i = 0; i < measure.functions.count; i++)
     measure_function(&measure, measure.functions.items[i]);

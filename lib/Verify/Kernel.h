@@ -26,11 +26,16 @@ typedef struct tf_kernel {
   bool uses_grid_barrier;
 } tf_kernel;
 
-/* The record of a function of a module that tf_verify has accepted (same context); computed there, null otherwise and
- * for CPU functions. For a device function that is only called, the record of it as a kernel. */
+/* Whether the function runs on the host: a CPU target, or a body that starts with a dispatch over variants. */
+bool tf_function_is_host(const tf_stmt *function);
+/* Whether a CUDA function is a kernel: host code launches, calls or dispatches to it, or no device code calls it. Memoised. */
+bool tf_function_is_kernel(const tf_module *module, const tf_stmt *function);
+
+/* The record of a kernel of a module that tf_verify has accepted; null before that and for other functions. */
 const tf_kernel *tf_kernel_of(const tf_module *module, const tf_stmt *function);
 
 /* Null if there is none. Constant time on average. */
-const tf_site *tf_kernel_site(const tf_kernel *kernel, const tf_call_path *path, const tf_stmt *stmt);
+const tf_site *tf_kernel_site(tf_context *context, const tf_kernel *kernel, const tf_call_path *path,
+                              const tf_stmt *stmt);
 
 #endif

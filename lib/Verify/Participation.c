@@ -10,13 +10,12 @@ static int64_t static_value(const tf_dim *dim, int64_t otherwise) {
 
 /* A box of coordinates over an injective layout is one interval iff its axes, ordered by stride, fill it without gaps: the
  * smallest stride is 1 and each next one is the size of what lies below. */
-tf_sync_fault tf_participants(tf_context *context, const tf_mesh *mesh, int64_t *base, int64_t *count) {
+tf_sync_fault tf_participants(const tf_mesh *mesh, int64_t *base, int64_t *count) {
   unsigned axes = tf_mesh_axis_count(mesh);
   int64_t filled = 1, total = 1;
   for (unsigned i = 0; i < axes; i++) {
     int64_t extent = static_value(tf_mesh_axis_extent(mesh, i), -1);
-    if (extent < 0 || static_value(tf_mesh_axis_stride(mesh, i), -1) < 0)
-      return TF_SYNC_DYNAMIC;
+    if (extent < 0 || static_value(tf_mesh_axis_stride(mesh, i), -1) < 0) return TF_SYNC_DYNAMIC;
     total *= extent;
   }
   for (bool grown = true; grown;) {
@@ -29,9 +28,8 @@ tf_sync_fault tf_participants(tf_context *context, const tf_mesh *mesh, int64_t 
       }
     }
   }
-  int64_t offset = static_value(tf_mesh_slice_offset(context, mesh), -1);
-  if (offset < 0)
-    return TF_SYNC_DYNAMIC;
+  int64_t offset = static_value(tf_mesh_slice_offset(mesh), -1);
+  if (offset < 0) return TF_SYNC_DYNAMIC;
   *base = offset;
   *count = total;
   return filled == total ? TF_SYNC_FINE : TF_SYNC_NOT_CONTIGUOUS;
@@ -42,50 +40,42 @@ tf_sync_fault tf_participants(tf_context *context, const tf_mesh *mesh, int64_t 
 /* Rebuilds the slice from the full mesh and compares, so that a mesh that only looks like a slice does not pass. */
 static bool is_slice_of(tf_context *context, const tf_mesh *slice, const tf_mesh *full) {
   unsigned axes = tf_mesh_axis_count(full);
-  if (tf_mesh_is_slice(full) || axes != tf_mesh_axis_count(slice) || axes > TF_MAX_MESH_AXES)
-    return false;
+  if (tf_mesh_is_slice(full) || axes != tf_mesh_axis_count(slice) || axes > TF_MAX_MESH_AXES) return false;
   int64_t lo[TF_MAX_MESH_AXES] = {0}, hi[TF_MAX_MESH_AXES], strides[TF_MAX_MESH_AXES], extents[TF_MAX_MESH_AXES];
-  int64_t rest = static_value(tf_mesh_slice_offset(context, slice), -1);
+  int64_t rest = static_value(tf_mesh_slice_offset(slice), -1);
   for (unsigned i = 0; i < axes; i++) {
     strides[i] = static_value(tf_mesh_axis_stride(full, i), -1);
     extents[i] = static_value(tf_mesh_axis_extent(full, i), -1);
-    if (rest < 0 || extents[i] < 1 || (extents[i] > 1 && strides[i] < 1))
-      return false;
+    if (rest < 0 || extents[i] < 1 || (extents[i] > 1 && strides[i] < 1)) return false;
   }
   bool done[TF_MAX_MESH_AXES] = {false};
   for (unsigned round = 0; round < axes; round++) {
     unsigned widest = axes;
     for (unsigned i = 0; i < axes; i++)
-      if (!done[i] && extents[i] > 1 && (widest == axes || strides[i] > strides[widest]))
-        widest = i;
-    if (widest == axes)
-      break;
+      if (!done[i] && extents[i] > 1 && (widest == axes || strides[i] > strides[widest])) widest = i;
+    if (widest == axes) break;
     done[widest] = true;
     lo[widest] = rest / strides[widest];
     rest %= strides[widest];
   }
   for (unsigned i = 0; i < axes; i++) {
     hi[i] = lo[i] + static_value(tf_mesh_axis_extent(slice, i), 0);
-    if (hi[i] > extents[i] || hi[i] <= lo[i])
-      return false;
+    if (hi[i] > extents[i] || hi[i] <= lo[i]) return false;
   }
   return rest == 0 && tf_mesh_slice(context, full, lo, hi, &(const char *){NULL}) == slice;
 }
 
 static bool same_levels(const tf_mesh *a, const tf_mesh *b) {
-  if (tf_mesh_level_count(a) != tf_mesh_level_count(b))
-    return false;
+  if (tf_mesh_level_count(a) != tf_mesh_level_count(b)) return false;
   for (unsigned i = 0; i < tf_mesh_level_count(a); i++)
-    if (tf_mesh_level(a, i).level != tf_mesh_level(b, i).level)
-      return false;
+    if (tf_mesh_level(a, i).level != tf_mesh_level(b, i).level) return false;
   return true;
 }
 
 /* The innermost scope that the mesh is, or is a slice of; a refusal with the scope that came nearest otherwise. */
 static tf_sync_fault match_scope(const tf_region *region, const tf_mesh *mesh, const tf_scope **scope) {
   *scope = NULL;
-  if (!region->scope)
-    return TF_SYNC_NO_SCOPE;
+  if (!region->scope) return TF_SYNC_NO_SCOPE;
   bool sliced = tf_mesh_is_slice(mesh);
   for (const tf_scope *s = region->scope; s; s = s->outer) {
     const tf_mesh *other = s->placement->mesh;
@@ -93,8 +83,7 @@ static tf_sync_fault match_scope(const tf_region *region, const tf_mesh *mesh, c
       *scope = s;
       return TF_SYNC_FINE;
     }
-    if (!*scope && same_levels(mesh, other))
-      *scope = s;
+    if (!*scope && same_levels(mesh, other)) *scope = s;
   }
   return sliced ? TF_SYNC_NOT_A_SLICE : TF_SYNC_NOT_THAT_MESH;
 }
@@ -102,13 +91,10 @@ static tf_sync_fault match_scope(const tf_region *region, const tf_mesh *mesh, c
 /* ---- The barrier ------------------------------------------------------------------------------------------------------------ */
 
 static tf_sync_fault classify_grid(const tf_region *region, const tf_mesh *mesh, tf_participation *out) {
-  if (tf_mesh_is_slice(mesh))
-    return TF_SYNC_CTA_SLICE;
-  if (!region->all_ctas || tf_mesh_level(mesh, 0).size != region->geometry->grid)
-    return TF_SYNC_PART_OF_GRID;
+  if (tf_mesh_is_slice(mesh)) return TF_SYNC_CTA_SLICE;
+  if (!region->all_ctas || tf_mesh_level(mesh, 0).size != region->geometry->grid) return TF_SYNC_PART_OF_GRID;
   tf_thread_set block = tf_threads_interval(0, region->geometry->block);
-  if (!tf_threads_equal(&block, &region->active))
-    return TF_SYNC_NOT_ALL_ACTIVE;
+  if (!tf_threads_equal(&block, &region->active)) return TF_SYNC_NOT_ALL_ACTIVE;
   *out = (tf_participation){.kind = TF_BARRIER_GRID};
   return TF_SYNC_FINE;
 }
@@ -147,8 +133,7 @@ static tf_sync_fault check_active(const tf_region *region, tf_participation *p) 
   unsigned count = tf_participation_groups(region, p, groups);
   int64_t participants = 0;
   for (unsigned i = 0; i < count; i++) {
-    if (!tf_threads_subset(&groups[i], &region->active))
-      return TF_SYNC_NOT_ALL_ACTIVE;
+    if (!tf_threads_subset(&groups[i], &region->active)) return TF_SYNC_NOT_ALL_ACTIVE;
     participants += tf_threads_count(&groups[i]);
   }
   p->predicated = participants != tf_threads_count(&region->active);
@@ -158,26 +143,19 @@ static tf_sync_fault check_active(const tf_region *region, tf_participation *p) 
 tf_sync_fault tf_classify(const tf_region *region, const tf_mesh *mesh, tf_participation *out, const tf_scope **scope) {
   const tf_scope *matched = NULL;
   tf_sync_fault fault = match_scope(region, mesh, &matched);
-  if (scope)
-    *scope = matched;
-  if (fault != TF_SYNC_FINE)
-    return fault;
-  if (tf_mesh_is_grid(mesh))
-    return classify_grid(region, mesh, out);
-  if (tf_mesh_has_level(mesh, TF_LEVEL_CTA))
-    return TF_SYNC_MIXED;
+  if (scope) *scope = matched;
+  if (fault != TF_SYNC_FINE) return fault;
+  if (tf_mesh_is_grid(mesh)) return classify_grid(region, mesh, out);
+  if (tf_mesh_has_level(mesh, TF_LEVEL_CTA)) return TF_SYNC_MIXED;
   tf_participation p = {.per_warp = tf_mesh_level_count(mesh) == 1 && matched->placement->levels[0].lane};
-  fault = tf_participants(region->context, mesh, &p.base, &p.count);
-  if (fault != TF_SYNC_FINE)
-    return fault;
+  fault = tf_participants(mesh, &p.base, &p.count);
+  if (fault != TF_SYNC_FINE) return fault;
   if (!tf_mesh_has_level(mesh, TF_LEVEL_THREAD)) {
     p.base *= 32;
     p.count *= 32;
   }
   fault = choose_barrier(region, &p);
-  if (fault == TF_SYNC_FINE)
-    fault = check_active(region, &p);
-  if (fault == TF_SYNC_FINE)
-    *out = p;
+  if (fault == TF_SYNC_FINE) fault = check_active(region, &p);
+  if (fault == TF_SYNC_FINE) *out = p;
   return fault;
 }

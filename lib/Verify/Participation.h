@@ -53,7 +53,7 @@ typedef enum tf_sync_fault {
 } tf_sync_fault;
 
 /* The interval of linear positions of a static mesh or slice, in positions of its own domain. */
-tf_sync_fault tf_participants(tf_context *context, const tf_mesh *mesh, int64_t *base, int64_t *count);
+tf_sync_fault tf_participants(const tf_mesh *mesh, int64_t *base, int64_t *count);
 
 /* The whole classification of T.sync(mesh) at a place; conditions are not looked at. *out only on TF_SYNC_FINE. *scope
  * (may be null) receives the scope that was matched, or for a refusal the one that came nearest, if any. */

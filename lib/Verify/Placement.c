@@ -31,8 +31,7 @@ static int64_t static_value(const tf_dim *dim, int64_t otherwise) {
 
 bool tf_mesh_has_level(const tf_mesh *mesh, tf_level level) {
   for (unsigned i = 0; i < tf_mesh_level_count(mesh); i++)
-    if (tf_mesh_level(mesh, i).level == level)
-      return true;
+    if (tf_mesh_level(mesh, i).level == level) return true;
   return false;
 }
 
@@ -80,14 +79,10 @@ static bool build_levels(tf_context *context, const tf_mesh *mesh, bool lanes, t
     bool after_warp = i > 0 && placement->levels[i - 1].level == TF_LEVEL_WARP;
     *level = (tf_placement_level){.level = topology.level, .size = topology.size, .step = 1};
     level->lane = topology.level == TF_LEVEL_THREAD && (after_warp || (lanes && i == 0));
-    if (topology.level == TF_LEVEL_CTA)
-      continue;
-    if (!check_thread_level(context, level, after_warp, entry))
-      return false;
-    if (!after_warp)
-      placement->threads = static_value(level->size, 0) * (level->level == TF_LEVEL_WARP ? 32 : 1);
-    if (level->lane && !after_warp)
-      placement->threads = 32;
+    if (topology.level == TF_LEVEL_CTA) continue;
+    if (!check_thread_level(context, level, after_warp, entry)) return false;
+    if (!after_warp) placement->threads = static_value(level->size, 0) * (level->level == TF_LEVEL_WARP ? 32 : 1);
+    if (level->lane && !after_warp) placement->threads = 32;
   }
   return true;
 }
@@ -107,10 +102,9 @@ static void full_axis(tf_context *context, const tf_mesh *mesh, unsigned axis, u
   const tf_dim *extent = tf_mesh_axis_extent(mesh, axis);
   tf_placement_axis *out = &placement->axes[axis];
   *out = (tf_placement_axis){.level = level, .extent = extent, .divisor = tf_dim_int(context, 1)};
-  if (static_value(extent, 0) == 1)
-    return;
-  out->divisor = tf_dim_binary(context, TF_DIM_FLOOR_DIV, tf_mesh_axis_stride(mesh, axis),
-                               below(context, placement, level));
+  if (static_value(extent, 0) == 1) return;
+  out->divisor =
+      tf_dim_binary(context, TF_DIM_FLOOR_DIV, tf_mesh_axis_stride(mesh, axis), below(context, placement, level));
   const tf_dim *modulus = tf_dim_binary(context, TF_DIM_MUL, out->divisor, extent);
   out->modulus = modulus == placement->levels[level].size ? NULL : modulus;
 }
@@ -124,11 +118,12 @@ static bool build_full(tf_context *context, const tf_mesh *mesh, tf_placement *p
       full_axis(context, mesh, axis++, level, placement);
     }
     if (filled != placement->levels[level].size)
-      return refuse(entry, tf_arena_printf(&context->arena,
-                                           "its axes do not fill the %s level: from left to right their extents have to "
-                                           "multiply to %s",
-                                           tf_level_name(placement->levels[level].level),
-                                           tf_dim_print(context, placement->levels[level].size)));
+      return refuse(entry,
+                    tf_arena_printf(&context->arena,
+                                    "its axes do not fill the %s level: from left to right their extents have to "
+                                    "multiply to %s",
+                                    tf_level_name(placement->levels[level].level),
+                                    tf_dim_print(context, placement->levels[level].size)));
   }
   for (; axis < placement->axis_count; axis++) {
     if (static_value(tf_mesh_axis_extent(mesh, axis), 0) != 1)
@@ -145,8 +140,7 @@ static int64_t next_divisor(const int64_t *divisors, const tf_placement *placeme
   int64_t next = 0;
   for (unsigned i = 0; i < placement->axis_count; i++) {
     bool place = placement->axes[i].level == level && divisors[i] > divisor;
-    if (place && (next == 0 || divisors[i] < next))
-      next = divisors[i];
+    if (place && (next == 0 || divisors[i] < next)) next = divisors[i];
   }
   return next;
 }
@@ -159,16 +153,16 @@ static unsigned level_of_stride(const int64_t *belows, unsigned count, int64_t s
 }
 
 static bool build_slice(tf_context *context, const tf_mesh *mesh, tf_placement *placement, tf_memo_entry *entry) {
-  int64_t belows[TF_LEVEL_COUNT], divisors[TF_MAX_MESH_AXES], offset = static_value(tf_mesh_slice_offset(context, mesh), -1);
+  int64_t belows[TF_LEVEL_COUNT], divisors[TF_MAX_MESH_AXES], offset = static_value(tf_mesh_slice_offset(mesh), -1);
   for (unsigned level = 0; level < placement->level_count; level++) {
     belows[level] = static_value(below(context, placement, level), -1);
     int64_t size = static_value(placement->levels[level].size, -1);
-    if (belows[level] < 1 || size < 1 || offset < 0)
-      return refuse(entry, "a slice has static extents only");
+    if (belows[level] < 1 || size < 1 || offset < 0) return refuse(entry, "a slice has static extents only");
     placement->levels[level].origin = offset / belows[level] % size;
   }
   for (unsigned i = 0; i < placement->axis_count; i++) {
-    int64_t extent = static_value(tf_mesh_axis_extent(mesh, i), -1), stride = static_value(tf_mesh_axis_stride(mesh, i), -1);
+    int64_t extent = static_value(tf_mesh_axis_extent(mesh, i), -1),
+            stride = static_value(tf_mesh_axis_stride(mesh, i), -1);
     if (extent < 1 || (extent > 1 && stride < 1))
       return refuse(entry, "a slice has positive static extents and strides");
     unsigned level = extent > 1 ? level_of_stride(belows, placement->level_count, stride) : 0;
@@ -188,18 +182,14 @@ static bool build_slice(tf_context *context, const tf_mesh *mesh, tf_placement *
   return true;
 }
 
-static bool build(tf_context *context, const tf_mesh *mesh, bool lanes, tf_placement *placement,
-                  tf_memo_entry *entry) {
+static bool build(tf_context *context, const tf_mesh *mesh, bool lanes, tf_placement *placement, tf_memo_entry *entry) {
   placement->mesh = mesh;
   placement->axis_count = tf_mesh_axis_count(mesh);
   placement->full = !tf_mesh_is_slice(mesh);
-  if (placement->axis_count > TF_MAX_MESH_AXES)
-    return refuse(entry, "it has over 16 axes");
-  if (!build_levels(context, mesh, lanes, placement, entry))
-    return false;
+  if (placement->axis_count > TF_MAX_MESH_AXES) return refuse(entry, "it has over 16 axes");
+  if (!build_levels(context, mesh, lanes, placement, entry)) return false;
   const char *reason = NULL;
-  if (!tf_mesh_is_consistent(context, mesh, &reason))
-    return refuse(entry, reason);
+  if (!tf_mesh_is_consistent(context, mesh, &reason)) return refuse(entry, reason);
   return placement->full ? build_full(context, mesh, placement, entry) : build_slice(context, mesh, placement, entry);
 }
 
@@ -209,23 +199,19 @@ const tf_placement *tf_placement_of(tf_context *context, const tf_mesh *mesh, bo
   if (!*slot) {
     tf_memo_entry *entry = TF_ARENA_NEW(&context->arena, tf_memo_entry);
     tf_placement *placement = TF_ARENA_NEW(&context->arena, tf_placement);
-    if (build(context, mesh, lanes, placement, entry))
-      entry->placement = placement;
+    if (build(context, mesh, lanes, placement, entry)) entry->placement = placement;
     *slot = entry;
   }
   const tf_memo_entry *entry = *slot;
-  if (reason)
-    *reason = entry->reason;
+  if (reason) *reason = entry->reason;
   return entry->placement;
 }
 
 /* ---- Coordinates ---------------------------------------------------------------------------------------------------------- */
 
 static int64_t id_on(const tf_placement_level *level, int64_t cta, int64_t thread) {
-  if (level->level == TF_LEVEL_CTA)
-    return cta;
-  if (level->level == TF_LEVEL_WARP)
-    return thread / 32;
+  if (level->level == TF_LEVEL_CTA) return cta;
+  if (level->level == TF_LEVEL_WARP) return thread / 32;
   return level->lane ? thread % 32 : thread;
 }
 
@@ -237,8 +223,7 @@ bool tf_placement_coordinates(const tf_placement *placement, int64_t cta, int64_
     int64_t size = static_value(level->size, -1);
     counted[i] = size >= 0 && (level->level != TF_LEVEL_CTA || cta >= 0);
     rest[i] = id_on(level, cta, thread) - level->origin;
-    if (counted[i] && (rest[i] < 0 || rest[i] + level->origin >= size || rest[i] % level->step != 0))
-      return false;
+    if (counted[i] && (rest[i] < 0 || rest[i] + level->origin >= size || rest[i] % level->step != 0)) return false;
   }
   for (unsigned i = 0; i < placement->axis_count; i++) {
     const tf_placement_axis *axis = &placement->axes[i];
@@ -246,11 +231,9 @@ bool tf_placement_coordinates(const tf_placement *placement, int64_t cta, int64_
     if (counted[axis->level] && extent > 1) {
       int64_t modulus = axis->modulus ? static_value(axis->modulus, 1) : INT64_MAX;
       value = rest[axis->level] % modulus / static_value(axis->divisor, 1);
-      if (value >= extent)
-        return false;
+      if (value >= extent) return false;
     }
-    if (coordinates)
-      coordinates[i] = value;
+    if (coordinates) coordinates[i] = value;
   }
   return true;
 }

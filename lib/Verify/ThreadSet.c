@@ -15,8 +15,7 @@ bool tf_threads_has(const tf_thread_set *set, int64_t thread) {
 }
 
 void tf_threads_add(tf_thread_set *set, int64_t thread) {
-  if (thread >= 0 && thread < TF_MAX_BLOCK)
-    set->bits[thread / 64] |= UINT64_C(1) << (thread % 64);
+  if (thread >= 0 && thread < TF_MAX_BLOCK) set->bits[thread / 64] |= UINT64_C(1) << (thread % 64);
 }
 
 int64_t tf_threads_count(const tf_thread_set *set) {
@@ -32,26 +31,22 @@ bool tf_threads_equal(const tf_thread_set *a, const tf_thread_set *b) {
 
 bool tf_threads_subset(const tf_thread_set *inner, const tf_thread_set *outer) {
   for (int word = 0; word < WORDS; word++)
-    if (inner->bits[word] & ~outer->bits[word])
-      return false;
+    if (inner->bits[word] & ~outer->bits[word]) return false;
   return true;
 }
 
 bool tf_threads_intersect(const tf_thread_set *a, const tf_thread_set *b) {
   for (int word = 0; word < WORDS; word++)
-    if (a->bits[word] & b->bits[word])
-      return true;
+    if (a->bits[word] & b->bits[word]) return true;
   return false;
 }
 
 int64_t tf_threads_next(const tf_thread_set *set, int64_t from) {
   int64_t word = from / 64;
-  if (word >= WORDS)
-    return -1;
+  if (word >= WORDS) return -1;
   uint64_t rest = set->bits[word] >> (from % 64) << (from % 64);
   while (rest == 0) {
-    if (++word == WORDS)
-      return -1;
+    if (++word == WORDS) return -1;
     rest = set->bits[word];
   }
   return word * 64 + __builtin_ctzll(rest);

@@ -25,8 +25,7 @@ static inline const tf_stmt *tf_block_next(tf_block_cursor *cursor) {
   cursor->let = NULL;
   while (cursor->sequence && cursor->next >= cursor->sequence->sequential.count)
     cursor->sequence = NULL;
-  if (!cursor->sequence)
-    return NULL;
+  if (!cursor->sequence) return NULL;
   const tf_stmt *stmt = cursor->sequence->sequential.items[cursor->next++];
   if (stmt->kind == TF_STMT_LET && cursor->next == cursor->sequence->sequential.count) {
     cursor->let = stmt;

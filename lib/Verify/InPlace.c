@@ -1,0 +1,254 @@
+/* Overlap of destination and sources, element by element (see InPlace.h). */
+#include "Verify/InPlace.h"
+
+#include <string.h>
+
+#define MOST_SPAN                                                                                                      \
+  (INT64_C(1) << 22) /* elements between the lowest and the highest address: beyond it nothing is claimed */
+
+typedef struct tf_tensor_key {
+  const char *tag;
+  const void *run, *root, *path, *param;
+} tf_tensor_key;
+
+static const char tensor_tag;
+
+static void **tensor_slot(const tf_verifier *v, const tf_call_path *path, const tf_expr *param) {
+  tf_tensor_key key = {&tensor_tag, v->run, v->root, path, param};
+  return tf_context_memo(v->context, &key, sizeof key);
+}
+
+void tf_verifier_bind_tensor(tf_verifier *v, const tf_call_path *path, const tf_expr *param, const tf_expr *arg) {
+  union {
+    const tf_expr *expr;
+    void *slot;
+  } value = {arg};
+  *tensor_slot(v, path, param) = value.slot;
+}
+
+const tf_expr *tf_verifier_bound_tensor(const tf_verifier *v, const tf_call_path *path, const tf_expr *param) {
+  return path ? *tensor_slot(v, path, param) : NULL;
+}
+
+const tf_expr *tf_verifier_root(const tf_verifier *v, const tf_expr *tensor) {
+  const tf_call_path *path = v->region.path;
+  for (;;) {
+    const tf_view *view = tf_view_of(v->context, tensor, NULL);
+    if (!view) return tensor;
+    const tf_expr *arg = tf_verifier_bound_tensor(v, path, view->base);
+    if (!arg) return view->base;
+    tensor = arg;
+    path = path->outer;
+  }
+}
+
+/* ---- Whether two addresses can be compared ---------------------------------------------------------------------------------- */
+
+static bool same_start(const tf_view_start *a, const tf_view_start *b) {
+  return a->index == b->index && a->mesh == b->mesh && a->mesh_axis == b->mesh_axis && a->divisor == b->divisor &&
+         a->extent == b->extent && a->stride == b->stride;
+}
+
+static bool same_starts(const tf_view *a, const tf_view *b) {
+  if (a->start_count != b->start_count) return false;
+  for (unsigned i = 0; i < a->start_count; i++)
+    if (!same_start(&a->starts[i], &b->starts[i])) return false;
+  return true;
+}
+
+/* Constant distance between the addresses of two views; false if it is not known. */
+static bool distance(const tf_verifier *v, const tf_view *a, const tf_view *b, int64_t *out) {
+  if (a->base != b->base || !same_starts(a, b)) return false;
+  const tf_dim *difference = tf_dim_binary(v->context, TF_DIM_SUB, a->constant, b->constant);
+  return difference && tf_dim_is_static(difference, out);
+}
+
+/* The same through inlined calls: where both bases are parameters, the arguments have to begin at known places. */
+static bool compare(const tf_verifier *v, const tf_view *a, const tf_view *b, int64_t *out) {
+  int64_t shift = 0, step;
+  for (const tf_call_path *path = v->region.path;; path = path->outer) {
+    if (distance(v, a, b, &step)) {
+      *out = shift + step;
+      return true;
+    }
+    const tf_expr *x = tf_verifier_bound_tensor(v, path, a->base), *y = tf_verifier_bound_tensor(v, path, b->base);
+    const tf_dim *inside = tf_dim_binary(v->context, TF_DIM_SUB, a->constant, b->constant);
+    if (!x || !y || a->start_count || b->start_count || !inside || !tf_dim_is_static(inside, &step)) return false;
+    shift += step;
+    a = tf_view_of(v->context, x, NULL);
+    b = tf_view_of(v->context, y, NULL);
+    if (!a || !b || !path) return false;
+  }
+}
+
+/* Both views put their C-order index at the same distance from their beginning. */
+static bool same_form(const tf_side *a, const tf_side *b) {
+  if (a->view == b->view) return true;
+  if (tf_type_rank(a->type) != tf_type_rank(b->type) || !a->view->strides || !b->view->strides) return false;
+  for (unsigned i = 0; i < tf_type_rank(a->type); i++)
+    if (!a->view->strides[i] || a->view->strides[i] != b->view->strides[i] ||
+        tf_type_extent(a->type, i) != tf_type_extent(b->type, i))
+      return false;
+  return true;
+}
+
+/* ---- Enumeration ---------------------------------------------------------------------------------------------------------- */
+
+enum { READ = 1, WRITTEN = 2, SEVERAL = 4 };
+
+typedef struct tf_cells {
+  int64_t key;
+  uint8_t *flags;
+  int32_t *last; /* thread + 1 that handled the cell last */
+} tf_cells;
+
+typedef struct tf_overlap {
+  tf_verifier *v;
+  tf_arena *scratch;
+  tf_side destination, source;
+  tf_index_map map;
+  bool by_index; /* addresses are the indices themselves */
+  int64_t shift; /* of the destination's address against the source's */
+  int64_t low, span;
+  unsigned instances;
+  tf_cells cells[TF_MAX_BLOCK];
+  bool shifted; /* some element lands elsewhere than where it came from */
+} tf_overlap;
+
+static bool address(const tf_overlap *o, const tf_side *side, int64_t index, int64_t shift, int64_t *out) {
+  int64_t offset = index;
+  if (!o->by_index && !tf_view_offset(side->view, index, &offset)) return false;
+  *out = offset + shift;
+  return true;
+}
+
+static bool find_span(tf_overlap *o) {
+  int64_t high = INT64_MIN, low = INT64_MAX, at;
+  const tf_side *sides[2] = {&o->destination, &o->source};
+  for (int i = 0; i < 2; i++) {
+    int64_t numel = tf_static_or(tf_type_numel(o->v->context, sides[i]->type), -1);
+    if (o->by_index && numel < 0) {
+      numel = 1;
+      for (unsigned f = 0; f < sides[i]->reduced.factor_count; f++)
+        numel += (tf_static_or(sides[i]->reduced.factors[f].extent, MOST_SPAN) - 1) *
+                 tf_static_or(sides[i]->reduced.factors[f].step, MOST_SPAN);
+    }
+    if (numel < 0 || numel > MOST_SPAN) return false;
+    for (int64_t n = 0; n < numel; n++) {
+      if (!address(o, sides[i], n, i == 0 ? o->shift : 0, &at)) return false;
+      low = at < low ? at : low;
+      high = at > high ? at : high;
+    }
+  }
+  o->low = low;
+  o->span = high - low + 1;
+  return high < low || o->span <= MOST_SPAN;
+}
+
+static tf_cells *cells_of(tf_overlap *o, int64_t key) {
+  for (unsigned i = 0; i < o->instances; i++)
+    if (o->cells[i].key == key) return &o->cells[i];
+  tf_cells *cells = &o->cells[o->instances++];
+  *cells = (tf_cells){key, TF_ARENA_ARRAY(o->scratch, uint8_t, o->span), TF_ARENA_ARRAY(o->scratch, int32_t, o->span)};
+  return cells;
+}
+
+static void touch(const tf_overlap *o, tf_cells *cells, int64_t at, int64_t thread, uint8_t how) {
+  at -= o->low;
+  if (cells->last[at] != 0 && cells->last[at] != thread + 1) cells->flags[at] |= SEVERAL;
+  cells->last[at] = (int32_t)thread + 1;
+  cells->flags[at] |= how;
+}
+
+static bool enumerate(tf_overlap *o) {
+  const tf_thread_set *active = &o->v->region.active;
+  int64_t to = tf_side_local_numel(&o->destination), from = tf_side_local_numel(&o->source), source_numel = 0;
+  source_numel = tf_static_or(tf_type_numel(o->v->context, o->source.type), o->span);
+  if (to < 0 || from < 0 || (to + from) > MOST_SPAN * 16 / tf_threads_count(active)) return false;
+  int64_t *written = TF_ARENA_ARRAY(o->scratch, int64_t, to + 1), *read = TF_ARENA_ARRAY(o->scratch, int64_t, from + 1);
+  int32_t *holds = TF_ARENA_ARRAY(o->scratch, int32_t, source_numel + 1);
+  for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1)) {
+    if (!tf_side_enumerate(&o->destination, t, written) || !tf_side_enumerate(&o->source, t, read)) continue;
+    tf_cells *cells = cells_of(o, tf_side_instance(o->v, &o->destination, t));
+    for (int64_t i = 0; i < from; i++)
+      if (read[i] >= 0 && read[i] < source_numel) holds[read[i]] = (int32_t)t + 1;
+    for (int64_t i = 0; i < to; i++) {
+      int64_t index = tf_index_map_apply(&o->map, written[i]), x, y;
+      if (index < 0 || index >= source_numel || holds[index] != (int32_t)t + 1) continue;
+      if (!address(o, &o->destination, written[i], o->shift, &x) || !address(o, &o->source, index, 0, &y)) return false;
+      touch(o, cells, x, t, WRITTEN);
+      touch(o, cells, y, t, READ);
+      o->shifted = o->shifted || x != y;
+    }
+  }
+  return true;
+}
+
+/* 0: no overlap that matters, else the row to report. */
+static tf_diag_id verdict(const tf_overlap *o, bool copy) {
+  bool overlaps = false, contested = false;
+  for (unsigned i = 0; i < o->instances; i++)
+    for (int64_t n = 0; n < o->span; n++) {
+      uint8_t flags = o->cells[i].flags[n];
+      overlaps = overlaps || (flags & (READ | WRITTEN)) == (READ | WRITTEN);
+      contested = contested || flags == (READ | WRITTEN | SEVERAL);
+    }
+  if (overlaps && copy && o->shifted) return TF_DIAG_COPY_OVERLAP;
+  if (contested || (overlaps && !o->v->geometry.has_threads)) return TF_DIAG_IN_PLACE;
+  return TF_DIAG_COUNT;
+}
+
+static void report(tf_overlap *o, const tf_invocation *inv, tf_diag_id row) {
+  tf_verifier *v = o->v;
+  const char *op = tf_op_get_info(inv->op)->name;
+  if (row == TF_DIAG_COPY_OVERLAP) TF_FAIL(v, v->stmt, v->stmt->loc, COPY_OVERLAP);
+  if (row == TF_DIAG_IN_PLACE) TF_FAIL(v, v->stmt, v->stmt->loc, IN_PLACE, op);
+}
+
+static void check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, const tf_side *source,
+                       bool copy) {
+  int64_t shift;
+  if (tf_type_storage(source->type) != tf_type_storage(destination->type)) return;
+  if (!compare(v, destination->view, source->view, &shift)) return;
+  tf_arena scratch;
+  tf_arena_init(&scratch, &v->context->oom);
+  tf_overlap *o = TF_ARENA_NEW(&scratch, tf_overlap);
+  *o = (tf_overlap){.v = v, .scratch = &scratch, .destination = *destination, .source = *source, .shift = shift};
+  o->by_index = shift == 0 && same_form(destination, source);
+  if (tf_sides_reduce(&o->destination, 1, &o->source) &&
+      tf_index_map_of(destination->type, source->type, copy, &o->map) && find_span(o) && enumerate(o))
+    report(o, inv, verdict(o, copy));
+  tf_arena_destroy(&scratch);
+}
+
+/* ---- Stores that every thread repeats ----------------------------------------------------------------------------------------- */
+
+/* Whether the view's place depends on the thread, or conditions already choose among the threads. */
+static bool varies(const tf_verifier *v, const tf_side *side) {
+  const tf_thread_set *active = &v->region.active;
+  for (unsigned i = 0; i < side->view->start_count; i++) {
+    const tf_expr *index = side->view->starts[i].index;
+    if (!index || !tf_fact_uniform(tf_fact_of(v->facts, &v->region, index), active, NULL)) return true;
+  }
+  for (const tf_control *control = v->control; control; control = control->outer)
+    if (control->fact && !tf_fact_uniform(control->fact, active, NULL)) return true;
+  return false;
+}
+
+static void remark_repeated(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, unsigned count,
+                            const tf_side *sources) {
+  long long threads = tf_threads_count(&v->region.active);
+  bool repeated = threads > 1 && destination->everything && !v->region.path && !varies(v, destination);
+  for (unsigned i = 0; i < count; i++)
+    repeated = repeated && sources[i].everything && tf_type_storage(sources[i].type) != TF_STORAGE_RMEM;
+  if (repeated)
+    TF_FAIL(v, v->stmt, v->stmt->loc, REPEATED_STORE, tf_op_get_info(inv->op)->name, threads,
+            tf_storage_name(tf_type_storage(destination->type)));
+}
+
+void tf_verify_in_place(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, unsigned count,
+                        const tf_side *sources, bool copy) {
+  for (unsigned i = 0; i < count; i++)
+    check_pair(v, inv, destination, &sources[i], copy);
+  remark_repeated(v, inv, destination, count, sources);
+}

@@ -1,0 +1,53 @@
+/* One tensor operand of an element-wise statement as the threads of a block see it, and the tools to compare two of them. */
+#ifndef TF_VERIFY_SIDE_H
+#define TF_VERIFY_SIDE_H
+
+#include "Verify/State.h"
+
+#include "IR/View.h"
+
+typedef struct tf_side {
+  const tf_expr *expr;
+  const tf_view *view;
+  const tf_type *type;
+  const tf_ownership *ownership;
+  const tf_placement *placement; /* of the ownership's mesh; null: not sharded */
+  tf_ownership reduced;          /* the ownership without what CTAs decide; see tf_sides_reduce */
+  bool everything;               /* every thread sees every element: no mesh axis longer than 1 walks a factor */
+} tf_side;
+
+/* False if the view or the mesh is at fault: that was reported where it was made. */
+bool tf_side_of(tf_verifier *verifier, const tf_expr *tensor, tf_side *side);
+
+/* Whether every thread sees at least in `a` what it sees in `b`, for the plain reason that both are dealt alike. */
+bool tf_sides_alike(const tf_side *a, const tf_side *b);
+
+/* Fills `reduced` of the sides of one statement so that one CTA stands for all: factors that CTAs walk alike on both sides are
+ * left out, factors that only one side has become local (each element belongs to one CTA's share, so asking about all shares at
+ * once is exact). False if the two sides split over CTAs in different ways. */
+bool tf_sides_reduce(tf_side *destination, unsigned count, tf_side *sources);
+
+/* Local elements of one thread of the reduced ownership: static number, or -1. */
+int64_t tf_side_local_numel(const tf_side *side);
+/* Their logical indices; false if the thread has no place on the mesh. */
+bool tf_side_enumerate(const tf_side *side, int64_t thread, int64_t *out);
+
+/* Whether the active threads, over all CTAs, stand on every instance of the side's mesh, and these hold every element. */
+bool tf_side_is_covered_by_threads(const tf_verifier *verifier, const tf_side *side);
+
+/* A number that is equal for two threads iff they see the same instance of everything around the value: the part that an outer
+ * sharded view deals to them, and the private buffer of a shared allocation. */
+int64_t tf_side_instance(const tf_verifier *verifier, const tf_side *side, int64_t thread);
+
+/* How the logical index of a destination names an element of a source, with broadcasting. */
+typedef struct tf_index_map {
+  unsigned rank;
+  int64_t extents[TF_MAX_RANK];        /* of the destination */
+  int64_t source_strides[TF_MAX_RANK]; /* 0 where the source is broadcast */
+  bool identity;
+} tf_index_map;
+/* False if an extent is symbolic (then only identical shapes map: identity is set and true is returned). */
+bool tf_index_map_of(const tf_type *destination, const tf_type *source, bool same_count, tf_index_map *map);
+int64_t tf_index_map_apply(const tf_index_map *map, int64_t index);
+
+#endif
