@@ -1,0 +1,117 @@
+/* Counters and the init checker; the entry point of all checkers for accesses. */
+#include "Sim/Check.h"
+#include "Sim/Module.h"
+
+#include <string.h>
+
+bool tf_check_cta_begin(tf_cta *cta) {
+  (void)cta;
+  return true;
+}
+
+void tf_check_cta_end(tf_cta *cta) {
+  (void)cta;
+}
+
+void tf_check_barrier_done(tf_cta *cta, uint32_t id) {
+  (void)id;
+  cta->worker->counters.barriers++;
+}
+
+static const unsigned char *lane_ptr(const tf_access *a, unsigned l) {
+  return a->dense ? a->ptr[0] + (size_t)l * a->bytes : a->ptr[l];
+}
+
+static bool in_shared(const tf_cta *c, const unsigned char *p) {
+  return (uintptr_t)p - (uintptr_t)c->shared < c->shared_bytes;
+}
+
+static bool in_local(const tf_warp *w, const unsigned char *p) {
+  return w->local && (uintptr_t)p - (uintptr_t)w->local < w->local_stride * TF_LANES;
+}
+
+/* Where the init bytes of a resolved pointer are; null if the memory is not tracked. */
+static unsigned char *init_of(tf_warp *w, const tf_access *a, unsigned l, const unsigned char *p) {
+  if (in_shared(w->cta, p))
+    return w->cta->shared_init ? w->cta->shared_init + (p - (unsigned char *)w->cta->shared) : NULL;
+  if (in_local(w, p)) return w->local_init ? w->local_init + (p - (unsigned char *)w->local) : NULL;
+  if (a->space != TF_SPACE_GLOBAL && a->space != TF_SPACE_GENERIC) return NULL;
+  const tf_alloc *m = tf_memory_find(&w->launch->device->memory, a->addr[l], a->bytes);
+  return m && m->init ? m->init + (a->addr[l] - m->lo) : NULL;
+}
+
+static void check_init(tf_warp *w, const tf_insn *in, const tf_access *a) {
+  for (uint32_t m = a->ok; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m);
+    unsigned char *init = init_of(w, a, l, lane_ptr(a, l));
+    if (!init) continue;
+    if (a->kind != TF_WRITE && memchr(init, 0, a->bytes))
+      tf_find(w, in, l, TF_FIND_uninitialised, a->addr[l], a->bytes,
+              "read of %u bytes at 0x%llx that nobody has written", a->bytes, (unsigned long long)a->addr[l]);
+    if (a->kind != TF_READ) memset(init, 1, a->bytes);
+  }
+}
+
+/* Distinct 32-byte sectors that the lanes touch. */
+static unsigned count_sectors(const tf_access *a) {
+  uint64_t seen[TF_LANES * 2];
+  unsigned n = 0;
+  for (uint32_t m = a->ok; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m);
+    for (uint64_t s = a->addr[l] / 32; s <= (a->addr[l] + a->bytes - 1) / 32; s++) {
+      unsigned k = 0;
+      while (k < n && seen[k] != s)
+        k++;
+      if (k == n && n < TF_LANES * 2) seen[n++] = s;
+    }
+  }
+  return n;
+}
+
+/* Shared memory has 32 banks of 4 bytes; lanes that touch different words of one bank take turns. Wider accesses run in
+ * phases of 128 bytes: 16 lanes of 8 bytes, 8 lanes of 16 bytes. */
+static unsigned count_ways(const tf_access *a) {
+  unsigned per_phase = a->bytes <= 4 ? 32 : 128 / a->bytes, total = 0;
+  for (unsigned first = 0; first < TF_LANES; first += per_phase) {
+    uint64_t words[TF_LANES];
+    unsigned n = 0, most = 0, load[32] = {0};
+    for (unsigned l = first; l < first + per_phase && l < TF_LANES; l++) {
+      for (uint64_t o = 0; (a->ok >> l & 1) && o < a->bytes; o += 4) {
+        uint64_t word = (a->addr[l] + o) / 4;
+        unsigned k = 0;
+        while (k < n && words[k] != word)
+          k++;
+        if (k < n || n == TF_LANES) continue;
+        words[n++] = word;
+        unsigned ways = ++load[word % 32];
+        if (ways > most) most = ways;
+      }
+    }
+    total += most;
+  }
+  return total;
+}
+
+static void count_access(tf_warp *w, const tf_access *a) {
+  tf_counters *c = &w->worker->counters;
+  uint64_t bytes = (uint64_t)(unsigned)__builtin_popcount(a->ok) * a->bytes;
+  if (!a->ok) return;
+  if (a->kind == TF_ATOMIC) c->atomic_requests++;
+  const unsigned char *p = lane_ptr(a, (unsigned)__builtin_ctz(a->ok));
+  if (in_shared(w->cta, p)) {
+    c->shared_requests++;
+    c->shared_ways += count_ways(a);
+  } else if (in_local(w, p)) {
+    c->local_requests++;
+  } else if (a->space != TF_SPACE_PARAM && a->space != TF_SPACE_CONST) {
+    c->global_requests++;
+    c->global_sectors += count_sectors(a);
+    if (a->kind != TF_WRITE) c->global_bytes_read += bytes;
+    if (a->kind != TF_READ) c->global_bytes_written += bytes;
+  }
+}
+
+void tf_check_access(tf_warp *w, const tf_insn *in, const tf_access *a) {
+  if (w->launch->count) count_access(w, a);
+  if (w->launch->checks & TF_SIM_CHECK_INIT) check_init(w, in, a);
+}

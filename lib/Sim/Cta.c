@@ -1,0 +1,208 @@
+/* Clusters and CTAs: making them, running their warps in turns, barriers, and telling when nothing moves any more.
+ *
+ * A cluster is the unit that is made resident; without clusters it is one CTA. A round gives every warp of it one turn. */
+#include "Sim/Exec.h"
+#include "Sim/Module.h"
+#include "Sim/Check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TURN_FUEL = 16384, IDLE_ROUNDS = 512 };
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+static bool alloc_shared(tf_cta *c) {
+  const tf_launch *l = c->launch;
+  c->shared_bytes = l->shared_bytes;
+  c->shared = aligned_alloc(256, (l->shared_bytes + 511) & ~(uint64_t)255);
+  if (!c->shared) return false;
+  if (l->checks & TF_SIM_CHECK_INIT) {
+    c->shared_init = calloc(1, l->shared_bytes + 1);
+    if (!c->shared_init) return false;
+    tf_memory_noise(c->shared, l->shared_bytes, c->linear + 1);
+  } else {
+    memset(c->shared, 0, l->shared_bytes);
+  }
+  return true;
+}
+
+static bool start_cta(tf_cta *c) {
+  const tf_launch *l = c->launch;
+  c->warp_count = (uint32_t)((l->block_count + TF_LANES - 1) / TF_LANES);
+  c->live_threads = (uint32_t)l->block_count;
+  c->rng = mix(l->seed ^ mix(c->linear + 1));
+  c->warps = calloc(c->warp_count, sizeof *c->warps);
+  if (!c->warps || !alloc_shared(c)) return false;
+  for (uint32_t i = 0; i < c->warp_count; i++) {
+    tf_warp *w = &c->warps[i];
+    w->cta = c;
+    w->launch = c->launch;
+    w->worker = c->worker;
+    w->index = i;
+    if (!tf_warp_init(w)) return false;
+  }
+  return tf_check_cta_begin(c);
+}
+
+/* The cluster's place in the grid of clusters, in the launch's order (shuffled by the seed). */
+static void place(tf_cluster *k, const tf_launch *l, uint64_t index) {
+  uint64_t n[3];
+  for (int i = 0; i < 3; i++) {
+    k->size[i] = l->cluster[i];
+    n[i] = l->grid[i] / l->cluster[i];
+  }
+  k->id[0] = (uint32_t)(index % n[0]);
+  k->id[1] = (uint32_t)(index / n[0] % n[1]);
+  k->id[2] = (uint32_t)(index / n[0] / n[1]);
+}
+
+static bool start_member(tf_cluster *k, tf_worker *worker, uint32_t rank) {
+  const tf_launch *l = worker->launch;
+  tf_cta *c = calloc(1, sizeof *c);
+  if (!c) return false;
+  k->ctas[rank] = c;
+  c->launch = worker->launch;
+  c->worker = worker;
+  c->cluster = k;
+  c->rank = rank;
+  c->ctaid[0] = k->id[0] * k->size[0] + rank % k->size[0];
+  c->ctaid[1] = k->id[1] * k->size[1] + rank / k->size[0] % k->size[1];
+  c->ctaid[2] = k->id[2] * k->size[2] + rank / k->size[0] / k->size[1];
+  c->linear = c->ctaid[0] + (uint64_t)l->grid[0] * (c->ctaid[1] + (uint64_t)l->grid[1] * c->ctaid[2]);
+  return start_cta(c);
+}
+
+tf_cluster *tf_cluster_start(tf_worker *worker, uint64_t index) {
+  const tf_launch *l = worker->launch;
+  tf_cluster *k = calloc(1, sizeof *k);
+  if (!k) return NULL;
+  k->count = l->cluster[0] * l->cluster[1] * l->cluster[2];
+  k->ctas = calloc(k->count, sizeof(tf_cta *));
+  place(k, l, index);
+  bool ok = k->ctas != NULL;
+  for (uint32_t i = 0; ok && i < k->count; i++)
+    ok = start_member(k, worker, i);
+  if (ok) return k;
+  tf_cluster_free(k);
+  return NULL;
+}
+
+void tf_cluster_free(tf_cluster *k) {
+  for (uint32_t i = 0; k->ctas && i < k->count; i++) {
+    tf_cta *c = k->ctas[i];
+    if (!c) continue;
+    tf_check_cta_end(c);
+    for (uint32_t j = 0; c->warps && j < c->warp_count; j++)
+      tf_warp_free(&c->warps[j]);
+    free(c->warps);
+    free(c->shared);
+    free(c->shared_init);
+    free(c);
+  }
+  free(k->ctas);
+  free(k);
+}
+
+static void wake(tf_cta *c, uint32_t id) {
+  for (uint32_t i = 0; i < c->warp_count; i++) {
+    tf_warp *w = &c->warps[i];
+    for (unsigned l = 0; l < TF_LANES; l++)
+      if (w->lane_state[l] == TF_LANE_BARRIER && w->lane_wait[l] == id) w->lane_state[l] = TF_LANE_RUN;
+  }
+}
+
+bool tf_barrier_complete(tf_cta *c, uint32_t id) {
+  tf_barrier *b = &c->barriers[id];
+  uint32_t expected = b->expected ? b->expected : c->live_threads;
+  if (!b->active || b->arrived < expected) return false;
+  tf_check_barrier_done(c, id);
+  wake(c, id);
+  b->last_and = b->red_and;
+  b->last_or = b->red_or;
+  b->last_popc = b->red_popc;
+  b->active = false;
+  b->arrived = b->waiting = 0;
+  c->worker->progress++;
+  return true;
+}
+
+void tf_barrier_recheck(tf_cta *c) {
+  for (uint32_t id = 0; id < TF_BARRIERS; id++)
+    if (c->barriers[id].active && !c->barriers[id].expected && c->live_threads) tf_barrier_complete(c, id);
+}
+
+/* One line per group of threads that stand at the same place, for the hang report. */
+static void describe_warp(tf_warp *w, const char *why) {
+  uint32_t seen = 0;
+  for (unsigned l = 0; l < TF_LANES; l++) {
+    if (w->lane_state[l] == TF_LANE_EXIT || (seen >> l & 1)) continue;
+    uint32_t same = 0;
+    for (unsigned k = l; k < TF_LANES; k++)
+      if (w->lane_state[k] == w->lane_state[l] && w->lane_pc[k] == w->lane_pc[l] &&
+          w->lane_frame[k] == w->lane_frame[l])
+        same |= 1u << k;
+    seen |= same;
+    const tf_func *f = w->lane_frame[l]->func;
+    uint32_t pc = w->lane_pc[l];
+    const char *state = w->lane_state[l] == TF_LANE_BARRIER  ? "waits at barrier"
+                        : w->lane_state[l] == TF_LANE_GATHER ? "waits for members of its mask"
+                                                             : "spins";
+    if (w->lane_state[l] == TF_LANE_BARRIER && pc) pc--; /* they go on behind the barrier */
+    tf_find(w, &f->code[pc], l, TF_FIND_hang, 0, 0, "%s: warp %u lanes 0x%08x %s%.0d at '%s' in '%s'", why, w->index,
+            same, state, (int)w->lane_wait[l], f->code[pc].row->opcode, f->name);
+  }
+}
+
+void tf_cluster_report_hang(tf_cluster *k, const char *why) {
+  for (uint32_t i = 0; i < k->count; i++)
+    for (uint32_t j = 0; j < k->ctas[i]->warp_count; j++)
+      describe_warp(&k->ctas[i]->warps[j], why);
+}
+
+static int64_t turn_fuel(tf_cta *c) {
+  if (!c->launch->seed) return TURN_FUEL;
+  c->rng = c->rng * 6364136223846793005u + 1442695040888963407u;
+  return 1 + (int64_t)((c->rng >> 33) % 400) * ((c->rng >> 60) ? 1 : 40);
+}
+
+/* The order of the warps in this round: natural, or rotated and reversed by the seed. */
+static uint32_t warp_at(const tf_cta *c, uint32_t i, uint64_t round) {
+  if (!c->launch->seed) return i;
+  uint32_t at = (uint32_t)((i + (round >> 1)) % c->warp_count);
+  return round & 1 ? c->warp_count - 1 - at : at;
+}
+
+typedef struct round_state {
+  bool moved, spinning_only, done;
+} round_state;
+
+static void round_cta(tf_cta *c, round_state *s) {
+  uint64_t order = c->launch->seed ? c->rng >> 20 : 0;
+  for (uint32_t i = 0; i < c->warp_count; i++) {
+    tf_warp *w = &c->warps[warp_at(c, i, order)];
+    if (!w->live) continue;
+    uint64_t executed = w->worker->executed;
+    tf_turn turn = tf_warp_run(w, turn_fuel(c));
+    if (w->worker->executed != executed) s->moved = true;
+    if (turn != TF_TURN_BLOCKED && !w->spun) s->spinning_only = false;
+    if (turn != TF_TURN_DONE) s->done = false;
+  }
+}
+
+tf_round tf_cluster_round(tf_cluster *k) {
+  round_state s = {.spinning_only = true, .done = true};
+  tf_worker *worker = k->ctas[0]->worker;
+  uint64_t progress = worker->progress;
+  for (uint32_t i = 0; i < k->count; i++)
+    round_cta(k->ctas[i], &s);
+  if (s.done) return TF_ROUND_DONE;
+  bool idle = !s.moved || (s.spinning_only && worker->progress == progress);
+  k->idle = idle ? k->idle + 1 : 0;
+  if (!s.moved) return TF_ROUND_STUCK;
+  return k->idle > IDLE_ROUNDS ? TF_ROUND_SPINNING : TF_ROUND_READY;
+}

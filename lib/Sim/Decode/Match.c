@@ -1,0 +1,174 @@
+/* Finding the row of a statement: its modifiers against the rows' slots, left to right. */
+#include "Sim/Decode/Decode.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool tf_decode_fail(tf_decoder *d, const char *token, const char *format, ...) {
+  char text[320];
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return tf_ptx_fail(d->error, d->stmt ? d->stmt->line : d->ptx->line, token, strlen(token), "%s", text);
+}
+
+bool tf_decode_no_memory(tf_decoder *d) {
+  d->error->out_of_memory = true;
+  return tf_decode_fail(d, "", "out of memory");
+}
+
+bool tf_form_has(const tf_form *form, const char *mod) {
+  for (unsigned i = 0; i < form->slot_count; i++)
+    if (form->mods[i] && strcmp(form->mods[i], mod) == 0) return true;
+  return false;
+}
+
+int tf_form_pick(const tf_form *form, unsigned slot, const char *const *list) {
+  for (int i = 0; form->mods[slot] && list[i]; i++)
+    if (strcmp(form->mods[slot], list[i]) == 0) return i;
+  return -1;
+}
+
+const tf_row *const *tf_row_find(const tf_device *device, const char *opcode, size_t *count) {
+  size_t lo = 0, hi = device->row_count;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (strcmp(device->rows[mid]->opcode, opcode) < 0)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  size_t end = lo;
+  while (end < device->row_count && strcmp(device->rows[end]->opcode, opcode) == 0)
+    end++;
+  *count = end - lo;
+  return *count ? &device->rows[lo] : NULL;
+}
+
+/* One slot of a pattern: [text, text+length), optional with a trailing '?'. */
+typedef struct slot {
+  const char *text;
+  size_t length;
+  bool optional;
+} slot;
+
+static slot next_slot(const char **at) {
+  while (**at == ' ')
+    ++*at;
+  slot s = {.text = *at};
+  while (**at && **at != ' ')
+    ++*at;
+  s.length = (size_t)(*at - s.text);
+  s.optional = s.length && s.text[s.length - 1] == '?';
+  if (s.optional) s.length--;
+  return s;
+}
+
+static bool slot_has(slot s, const char *mod) {
+  size_t n = strlen(mod);
+  for (const char *p = s.text, *end = s.text + s.length; p < end;) {
+    const char *bar = memchr(p, '|', (size_t)(end - p));
+    size_t length = (size_t)((bar ? bar : end) - p);
+    if (length == n && memcmp(p, mod, n) == 0) return true;
+    p += length + 1;
+  }
+  return false;
+}
+
+/* True when all modifiers fit; else *reached is how many did and *expected the slot that refused the next one. */
+static bool match_mods(const tf_row *row, const tf_ptx_stmt *stmt, tf_form *form, uint32_t *reached, slot *expected) {
+  const char *at = row->mods;
+  *form = (tf_form){.row = row};
+  for (*reached = 0;;) {
+    slot s = next_slot(&at);
+    if (s.length == 0) {
+      expected->length = 0;
+      return *reached == stmt->mod_count;
+    }
+    const char *mod = *reached < stmt->mod_count ? stmt->mods[*reached] : NULL;
+    bool here = mod && slot_has(s, mod);
+    *expected = s;
+    if (!here && !s.optional) return false;
+    if (form->slot_count == TF_FORM_MODS) return false;
+    form->mods[form->slot_count++] = here ? mod : NULL;
+    if (!here) continue;
+    tf_type type = tf_type_from_name(mod, strlen(mod));
+    if (type != TF_T_NONE && form->type_count < TF_FORM_TYPES) form->types[form->type_count++] = type;
+    ++*reached;
+  }
+}
+
+static bool fail_mods(tf_decoder *d, uint32_t reached, slot expected) {
+  const tf_ptx_stmt *s = d->stmt;
+  char token[80];
+  if (reached < s->mod_count)
+    (void)snprintf(token, sizeof token, ".%s", s->mods[reached]);
+  else
+    (void)snprintf(token, sizeof token, "%s", s->opcode);
+  int n = expected.length > 160 ? 160 : (int)expected.length;
+  if (reached < s->mod_count && n == 0)
+    return tf_decode_fail(d, token, "modifier '%s' is not legal on '%s' here", token, s->opcode);
+  if (reached < s->mod_count)
+    return tf_decode_fail(d, token, "modifier '%s' is not legal on '%s' here; expected one of %.*s", token, s->opcode,
+                          n, expected.text);
+  return tf_decode_fail(d, token, "'%s' lacks a modifier: one of %.*s", s->opcode, n, expected.text);
+}
+
+static bool check_version(tf_decoder *d, const tf_row *row) {
+  const tf_ptx_module *m = d->module->ptx;
+  if (m->version < row->isa)
+    return tf_decode_fail(d, row->opcode, "this form of '%s' needs .version %u.%u, the module has %u.%u", row->opcode,
+                          row->isa / 10u, row->isa % 10u, m->version / 10, m->version % 10);
+  if (m->target < row->sm)
+    return tf_decode_fail(d, row->opcode, "this form of '%s' needs .target sm_%u, the module has %s", row->opcode,
+                          row->sm, m->target_name);
+  return true;
+}
+
+static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
+  d->form.in = &d->insn;
+  d->form.width = d->widths;
+  if (!tf_decode_operands(d, row, mismatch)) return false;
+  if (!check_version(d, row)) return false;
+  d->insn.row = row;
+  d->insn.cls = row->cls;
+  d->insn.kind = row->flags & TF_INSN_CONTROL  ? TF_KIND_CONTROL
+                 : row->flags & TF_INSN_GATHER ? TF_KIND_GATHER
+                                               : TF_KIND_PLAIN;
+  d->insn.run = row->select(&d->form);
+  if (d->insn.run) return true;
+  d->error->unsupported = d->form.refusal != NULL;
+  return tf_decode_fail(d, row->opcode, "%s",
+                        d->form.refusal ? d->form.refusal : "this combination of modifiers and operands is not legal");
+}
+
+bool tf_decode_match(tf_decoder *d) {
+  size_t count;
+  const tf_row *const *rows = tf_row_find(d->module->device, d->stmt->opcode, &count);
+  if (!rows) return tf_decode_fail(d, d->stmt->opcode, "unknown instruction '%s'", d->stmt->opcode);
+  uint32_t best = 0, reached;
+  slot expected = {0}, best_slot = {0};
+  bool matched = false;
+  const char *pattern = "";
+  for (size_t i = 0; i < count; i++) {
+    if (!match_mods(rows[i], d->stmt, &d->form, &reached, &expected)) {
+      if (reached >= best) best = reached, best_slot = expected;
+      continue;
+    }
+    matched = true;
+    pattern = rows[i]->operands;
+    if (rows[i]->flags & TF_INSN_CALL) return tf_decode_call(d);
+    if (rows[i]->flags & TF_INSN_BRX) return tf_decode_brx(d);
+    bool mismatch = false;
+    if (try_row(d, rows[i], &mismatch)) return true;
+    if (!mismatch) return false;
+  }
+  if (!matched) return fail_mods(d, best, best_slot);
+  unsigned least, most = tf_operands_expected(pattern, &least);
+  if (d->stmt->operand_count >= least && d->stmt->operand_count <= most)
+    return tf_decode_fail(d, d->stmt->opcode, "'%s' takes operands of other kinds here (%s)", d->stmt->opcode, pattern);
+  return tf_decode_fail(d, d->stmt->opcode, "'%s' takes %u%s operands here, %u given", d->stmt->opcode, least,
+                        most > least ? " or more" : "", d->stmt->operand_count);
+}

@@ -1,0 +1,136 @@
+/* Allocations of the simulated device; see Memory.h for the map. */
+#include "Sim/Memory.h"
+#include "Sim/Pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { GUARD = 4096, ALIGN = 512 };
+
+void tf_memory_init(tf_memory *m, uint64_t limit) {
+  *m = (tf_memory){.next_global = TF_GLOBAL_BASE, .next_const = TF_CONST_BASE, .limit = limit};
+}
+
+static void release(tf_alloc *a) {
+  if (!a->external && a->host) (void)munmap(a->host, a->bytes);
+  free(a->init);
+  a->host = NULL;
+  a->init = NULL;
+}
+
+void tf_memory_destroy(tf_memory *m) {
+  for (size_t i = 0; i < m->count; i++) {
+    release(m->list[i]);
+    free(m->list[i]);
+  }
+  free(m->list);
+  m->list = NULL;
+  m->count = m->cap = 0;
+}
+
+/* Index of the first allocation with lo > address. */
+static size_t upper(const tf_memory *m, uint64_t address) {
+  size_t lo = 0, hi = m->count;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (m->list[mid]->lo <= address)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+static tf_status insert(tf_memory *m, tf_alloc *a) {
+  if (!tf_grow((void **)&m->list, &m->cap, m->count + 1, sizeof *m->list)) return TF_OUT_OF_MEMORY;
+  size_t at = upper(m, a->lo);
+  memmove(&m->list[at + 1], &m->list[at], (m->count - at) * sizeof *m->list);
+  m->list[at] = a;
+  m->count++;
+  return TF_OK;
+}
+
+void tf_memory_noise(void *to, uint64_t bytes, uint64_t seed) {
+  unsigned char *p = to;
+  uint64_t x = seed * 0x9E3779B97F4A7C15u + 0xD1B54A32D192ED03u;
+  for (uint64_t i = 0; i < bytes; i++) {
+    if ((i & 7) == 0) {
+      x ^= x << 13;
+      x ^= x >> 7;
+      x ^= x << 17;
+    }
+    p[i] = (unsigned char)(x >> 8 * (i & 7));
+  }
+}
+
+/* Pages come from the system untouched, so a profile's 80 GiB cost only what is used. */
+static bool back(tf_memory *m, tf_alloc *a, bool track) {
+  a->host = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (a->host == MAP_FAILED) {
+    a->host = NULL;
+    return false;
+  }
+  if (!track) return true;
+  a->init = calloc(1, a->bytes);
+  if (a->init) tf_memory_noise(a->host, a->bytes, a->lo ^ m->count);
+  return a->init != NULL;
+}
+
+tf_status tf_memory_alloc(tf_memory *m, uint64_t bytes, bool constant, const char *label, tf_alloc **out) {
+  if (bytes == 0) return TF_INVALID_ARGUMENT;
+  if (bytes > m->limit || m->used > m->limit - bytes) return TF_OUT_OF_MEMORY;
+  tf_alloc *a = calloc(1, sizeof *a);
+  if (!a) return TF_OUT_OF_MEMORY;
+  uint64_t *next = constant ? &m->next_const : &m->next_global;
+  *a = (tf_alloc){.lo = *next, .bytes = bytes, .constant = constant, .label = label, .variable = label != NULL};
+  if (!back(m, a, m->track_init && !label) || insert(m, a) != TF_OK) {
+    release(a);
+    free(a);
+    return TF_OUT_OF_MEMORY;
+  }
+  *next += (bytes + GUARD + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+  m->used += bytes;
+  *out = a;
+  return TF_OK;
+}
+
+tf_status tf_memory_map(tf_memory *m, void *host, uint64_t bytes) {
+  uint64_t lo = (uint64_t)(uintptr_t)host;
+  if (!host || bytes == 0) return TF_INVALID_ARGUMENT;
+  tf_alloc *below = tf_memory_below(m, lo + bytes - 1);
+  if (below && !below->freed && below->lo + below->bytes > lo) return TF_INVALID_ARGUMENT;
+  if (below && below->lo == lo) { /* freed before, mapped again */
+    below->freed = false;
+    below->host = host;
+    below->bytes = bytes;
+    return TF_OK;
+  }
+  tf_alloc *a = calloc(1, sizeof *a);
+  if (!a) return TF_OUT_OF_MEMORY;
+  *a = (tf_alloc){.lo = lo, .bytes = bytes, .host = host, .external = true};
+  tf_status status = insert(m, a);
+  if (status != TF_OK) free(a);
+  return status;
+}
+
+tf_status tf_memory_free(tf_memory *m, uint64_t address) {
+  tf_alloc *a = tf_memory_below(m, address);
+  if (!a || a->lo != address || a->freed) return TF_INVALID_ARGUMENT;
+  if (!a->external) m->used -= a->bytes;
+  release(a);
+  a->freed = true;
+  a->label = NULL; /* the name belongs to a module that goes away */
+  return TF_OK;
+}
+
+tf_alloc *tf_memory_below(const tf_memory *m, uint64_t address) {
+  size_t at = upper(m, address);
+  return at ? m->list[at - 1] : NULL;
+}
+
+tf_alloc *tf_memory_find(const tf_memory *m, uint64_t address, uint64_t bytes) {
+  tf_alloc *a = tf_memory_below(m, address);
+  if (!a || a->freed || address - a->lo > a->bytes || bytes > a->bytes - (address - a->lo)) return NULL;
+  return a;
+}

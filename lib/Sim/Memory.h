@@ -1,0 +1,68 @@
+/* The simulated device's address space.
+ *
+ *   0            never mapped: null and small offsets from it
+ *   SHARED_BASE  + CTA's rank+1 in its cluster << 24 (0: the CTA itself) + offset        4 GiB
+ *   LOCAL_BASE   + offset in the thread's stack                                          4 GiB
+ *   PARAM_BASE   + offset in the kernel's parameters
+ *   CODE_BASE    function pointers, 16 bytes apart; no data
+ *   CONST_BASE   .const variables              ┐ allocations, never adjacent:
+ *   GLOBAL_BASE  .global variables and alloc   ┘ [ bytes ][ guard ≥ 4 KiB ][ bytes ]…
+ *
+ * Addresses are never reused, so a freed allocation is recognised for ever. The table of allocations is sorted by
+ * address; it does not change while a launch runs (the device's lock), so workers read it without one. */
+#ifndef TF_SIM_MEMORY_H
+#define TF_SIM_MEMORY_H
+
+#include "tilefoundry/Status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TF_SHARED_BASE ((uint64_t)1 << 40)
+#define TF_LOCAL_BASE  ((uint64_t)2 << 40)
+#define TF_PARAM_BASE  ((uint64_t)3 << 40)
+#define TF_CODE_BASE   ((uint64_t)4 << 40)
+#define TF_CONST_BASE  ((uint64_t)0x60 << 40)
+#define TF_GLOBAL_BASE ((uint64_t)0x70 << 40)
+#define TF_WINDOW      ((uint64_t)1 << 32)
+#define TF_CTA_SHIFT   24
+
+typedef struct tf_alloc {
+  uint64_t lo, bytes;
+  char *host;
+  unsigned char *init; /* init checker: 1 where written; null: all of it counts as written */
+  bool freed, constant, external;
+  bool variable;     /* a module's, not the program's: no leak */
+  const char *label; /* variable's name, or null */
+} tf_alloc;
+
+typedef struct tf_interval {
+  uint64_t lo, hi; /* empty: lo = 1, hi = 0 */
+  char *host;      /* of lo */
+  tf_alloc *alloc;
+} tf_interval;
+
+typedef struct tf_memory {
+  tf_alloc **list; /* sorted by lo */
+  size_t count, cap;
+  uint64_t next_global, next_const;
+  uint64_t used, limit;
+  bool track_init; /* new allocations get init bytes */
+} tf_memory;
+
+void tf_memory_init(tf_memory *memory, uint64_t limit);
+void tf_memory_destroy(tf_memory *memory);
+/* A new zeroed (or, tracked, noisy) allocation, in the const window if `constant`. */
+tf_status tf_memory_alloc(tf_memory *memory, uint64_t bytes, bool constant, const char *label, tf_alloc **out);
+tf_status tf_memory_map(tf_memory *memory, void *host, uint64_t bytes);
+/* Frees the host bytes and remembers the range as freed. INVALID_ARGUMENT unless `address` begins a live allocation. */
+tf_status tf_memory_free(tf_memory *memory, uint64_t address);
+/* The allocation with the greatest lo <= address, live or freed; null if none. */
+tf_alloc *tf_memory_below(const tf_memory *memory, uint64_t address);
+/* The live allocation that holds all of [address, address+bytes), or null. */
+tf_alloc *tf_memory_find(const tf_memory *memory, uint64_t address, uint64_t bytes);
+/* Deterministic noise for fresh memory. */
+void tf_memory_noise(void *to, uint64_t bytes, uint64_t seed);
+
+#endif
