@@ -18,7 +18,9 @@
 
 #include <string.h>
 
+#include "IR/Construct.h"
 #include "IR/MmaAtom.h"
+#include "LowerToLLVM/AccessImpl.h"
 #include "LowerToLLVM/Intrinsics.h"
 
 #define MAX_REGISTERS 32 /* of one instruction, all operands */
@@ -70,7 +72,7 @@ static int64_t static_extent(const tf_type *type, unsigned axis) {
   return value;
 }
 
-/* The grid of fragments of an operand; `warps` are the parts that the mesh cuts rows and columns into. */
+/* The grid of fragments of an operand in registers; `warps` are the parts that the mesh cuts rows and columns into. */
 static fragments fragments_of(tf_lowering *lowering, const tf_expr *expr, const tf_mma_atom *base, char operand,
                               int64_t row_warps, int64_t column_warps) {
   fragments out = {.tensor = tf_tensor_of(lowering, expr)};
@@ -80,7 +82,7 @@ static fragments fragments_of(tf_lowering *lowering, const tf_expr *expr, const 
   out.rows = height / row_warps / unit_rows;
   out.columns = width / column_warps / unit_columns;
   out.values = instruction_values(lowering, base, operand, logical);
-  const int32_t *registers = tf_tensor_registers(lowering, &out.tensor, &count);
+  const int32_t *registers = tf_tensor_numbers(lowering, &out.tensor, &count);
   const int32_t *local = local_numbers(lowering->arena, out.tensor.view->ownership, height * width);
   int32_t *numbers = TF_ARENA_ARRAY(lowering->arena, int32_t, out.rows * out.columns * out.values);
   out.numbers = numbers;
@@ -90,6 +92,8 @@ static fragments fragments_of(tf_lowering *lowering, const tf_expr *expr, const 
         int64_t row = i * unit_rows + logical[v] / unit_columns, column = j * unit_columns + logical[v] % unit_columns;
         *numbers++ = registers[local[row * width + column]];
       }
+  /* Registers count from the window's start, which loops may move. */
+  out.tensor.pointer = tf_tensor_pointer(lowering, &out.tensor, tf_tensor_start(lowering, &out.tensor, &count), 0);
   return out;
 }
 
@@ -149,28 +153,22 @@ void tf_lower_mark_convergent(tf_lowering *lowering, LLVMValueRef call) {
 
 typedef struct product {
   const tf_mma_atom *base;
+  int64_t warps[2];
   fragments acc, lhs, rhs;
   LLVMTypeRef types[MAX_REGISTERS]; /* of the intrinsic's parameters */
 } product;
 
-static void multiply(tf_lowering *lowering, const product *it, int64_t i, int64_t j, int64_t k) {
+/* acc(i, j) += lhs(i, lhs_k) * rhs(rhs_k, j) */
+static void multiply(tf_lowering *lowering, const product *it, int64_t i, int64_t j, int64_t lhs_k, int64_t rhs_k) {
   LLVMValueRef args[MAX_REGISTERS];
   const int32_t *acc = fragment_at(&it->acc, i, j);
-  unsigned count = append_operand(lowering, &it->lhs, fragment_at(&it->lhs, i, k), it->types, args, 0);
-  count = append_operand(lowering, &it->rhs, fragment_at(&it->rhs, k, j), it->types, args, count);
+  unsigned count = append_operand(lowering, &it->lhs, fragment_at(&it->lhs, i, lhs_k), it->types, args, 0);
+  count = append_operand(lowering, &it->rhs, fragment_at(&it->rhs, rhs_k, j), it->types, args, count);
   count = append_operand(lowering, &it->acc, acc, it->types, args, count);
   const char *name = tf_mma_atom_intrinsic(it->base);
   LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 0, NULL, count, args);
   tf_lower_mark_convergent(lowering, results);
   store_results(lowering, &it->acc, acc, results);
-}
-
-/* k outermost: consecutive instructions then add to different accumulators, and each A fragment serves a whole row. */
-static void multiply_all(tf_lowering *lowering, const product *it) {
-  for (int64_t k = 0; k < it->lhs.columns; k++)
-    for (int64_t i = 0; i < it->lhs.rows; i++)
-      for (int64_t j = 0; j < it->rhs.columns; j++)
-        multiply(lowering, it, i, j, k);
 }
 
 static void instruction_types(tf_lowering *lowering, product *it) {
@@ -179,41 +177,128 @@ static void instruction_types(tf_lowering *lowering, product *it) {
   LLVMGetParamTypes(LLVMIntrinsicGetType(lowering->llvm, id, NULL, 0), it->types);
 }
 
-/* ---- The op ---- */
+/* ---- Operands in shared memory ----
+ * The statement owns their fragments: for each step of K a window of the tile is copied into registers, which is where
+ * ldmatrix comes in. The steps are written out one after the other with registers of their own, so that the assembler is
+ * free to load the next one while the last one multiplies. */
 
-static bool operand_fits(const tf_type *type, const tf_mma_atom *atom, char operand) {
-  return tf_type_dtype(type) == tf_mma_atom_dtype(atom, operand) &&
-         tf_type_layout(type) == tf_mma_atom_layout(atom, operand);
+static bool is_shared(const tf_expr *operand) {
+  return tf_type_storage(operand->type) == TF_STORAGE_SMEM;
 }
 
-/* Without an atom the fragments say which instruction is meant: the first of the table that has their layouts and
- * dtypes and that the target knows, else the first. */
-static const tf_mma_atom *implied_atom(tf_lowering *lowering, const tf_invocation *invocation) {
-  const tf_mma_atom *found = NULL;
-  for (unsigned i = 0; tf_mma_atom_known_name(i); i++) {
-    const tf_mma_atom *atom = tf_mma_atom_get(lowering->context, tf_mma_atom_known_name(i));
-    if (!operand_fits(invocation->args[TF_ARG_MMA_acc]->type, atom, 'C') ||
-        !operand_fits(invocation->args[TF_ARG_MMA_lhs]->type, atom, 'A') ||
-        !operand_fits(invocation->args[TF_ARG_MMA_rhs]->type, atom, 'B'))
-      continue;
-    if (!found) found = atom;
-    if (tf_target_has(lowering->module->target, tf_mma_atom_min_sm(atom), 0)) return atom;
+/* The window of step k: all rows of A and the step's columns, or the step's rows of B and all columns. */
+static const tf_expr *step_window(tf_lowering *lowering, const tf_expr *tile, char operand, int64_t unit, int64_t k) {
+  tf_context *context = lowering->context;
+  unsigned axis = operand == 'A' ? 1 : 0;
+  int64_t starts[2] = {0, 0}, shape[2] = {static_extent(tile->type, 0), static_extent(tile->type, 1)};
+  starts[axis] = k * unit;
+  shape[axis] = unit;
+  const tf_expr *args[3] = {tile, tf_expr_int(context, TF_DTYPE_I64, starts[0], lowering->loc),
+                            tf_expr_int(context, TF_DTYPE_I64, starts[1], lowering->loc)};
+  tf_attr attrs[TF_ATTRIBUTES_TENSOR_VIEW];
+  memset(attrs, 0, sizeof attrs);
+  attrs[TF_ATTRIBUTE_TENSOR_VIEW_shape].tuple = tf_tuple_ints(context, 2, shape);
+  return tf_expr_call(context, TF_OP_TENSOR_VIEW, 3, args, attrs, lowering->loc);
+}
+
+/* A register tensor of the window's shape in the operand's layout, bound like an authored one. */
+static const tf_expr *new_fragments(tf_lowering *lowering, const product *it, const tf_type *window, char operand) {
+  tf_context *context = lowering->context;
+  int64_t mnk[3];
+  tf_mma_atom_shape(it->base, mnk);
+  mnk[0] = static_extent(it->acc.tensor.type, 0);
+  mnk[1] = static_extent(it->acc.tensor.type, 1);
+  const tf_mma_atom *tile = tf_mma_atom_tile(context, it->base, mnk, it->warps, NULL);
+  bool lone = it->acc.tensor.view->ownership->mesh == tf_mma_atom_required_scope(it->base);
+  const tf_layout *layout = tf_mma_atom_layout(lone ? it->base : tile, operand);
+  tf_attr type = {
+      .type = tf_type_tensor(context, 2, tf_type_shape(window), tf_type_dtype(window), layout, TF_STORAGE_RMEM)};
+  const tf_expr *allocation = tf_expr_call(context, TF_OP_ALLOC_TENSOR, 0, NULL, &type, lowering->loc);
+  const tf_expr *var = tf_expr_let_var(context, "fragments", allocation, lowering->loc);
+  tf_lower_value_call(lowering, var, allocation);
+  return var;
+}
+
+static fragments load_step(tf_lowering *lowering, const product *it, const tf_expr *tile, char operand, int64_t k) {
+  int64_t mnk[3];
+  tf_mma_atom_shape(it->base, mnk);
+  const tf_expr *window = step_window(lowering, tile, operand, mnk[2], k);
+  const tf_expr *var = new_fragments(lowering, it, window->type, operand);
+  const tf_expr *args[2] = {window, var};
+  tf_invocation copy = {.op = TF_OP_COPY, .arg_count = 2, .args = args, .loc = lowering->loc};
+  tf_lower_COPY(lowering, &copy);
+  return fragments_of(lowering, var, it->base, operand, operand == 'A' ? it->warps[0] : 1,
+                      operand == 'B' ? it->warps[1] : 1);
+}
+
+/* k outermost: consecutive instructions then add to different accumulators, and each A fragment serves a whole row. */
+static void multiply_all(tf_lowering *lowering, product *it, const tf_expr *lhs, const tf_expr *rhs) {
+  int64_t mnk[3];
+  tf_mma_atom_shape(it->base, mnk);
+  for (int64_t k = 0; k < static_extent(lhs->type, 1) / mnk[2]; k++) {
+    if (is_shared(lhs)) it->lhs = load_step(lowering, it, lhs, 'A', k);
+    if (is_shared(rhs)) it->rhs = load_step(lowering, it, rhs, 'B', k);
+    for (int64_t i = 0; i < it->acc.rows; i++)
+      for (int64_t j = 0; j < it->acc.columns; j++)
+        multiply(lowering, it, i, j, is_shared(lhs) ? 0 : k, is_shared(rhs) ? 0 : k);
   }
-  return found;
+}
+
+/* ---- The op ---- */
+
+static bool operand_fits(const tf_expr *operand, const tf_mma_atom *atom, char which) {
+  if (tf_type_dtype(operand->type) != tf_mma_atom_dtype(atom, which)) return false;
+  if (which != 'C' && is_shared(operand)) return true;
+  return tf_type_layout(operand->type) == tf_mma_atom_layout(atom, which);
+}
+
+static bool all_fit(const tf_invocation *invocation, const tf_mma_atom *atom) {
+  return operand_fits(invocation->args[TF_ARG_MMA_acc], atom, 'C') &&
+         operand_fits(invocation->args[TF_ARG_MMA_lhs], atom, 'A') &&
+         operand_fits(invocation->args[TF_ARG_MMA_rhs], atom, 'B');
+}
+
+/* The instruction itself or a tile of it over the statement's shape that has the operands' layouts; null if none. */
+static const tf_mma_atom *fitting(tf_context *context, const tf_invocation *invocation, const tf_mma_atom *base) {
+  if (tf_type_dtype(invocation->args[TF_ARG_MMA_acc]->type) != tf_mma_atom_dtype(base, 'C')) return NULL;
+  if (all_fit(invocation, base)) return base;
+  int64_t mnk[3] = {static_extent(invocation->args[TF_ARG_MMA_acc]->type, 0),
+                    static_extent(invocation->args[TF_ARG_MMA_acc]->type, 1),
+                    static_extent(invocation->args[TF_ARG_MMA_lhs]->type, 1)};
+  for (int64_t rows = 1; rows <= 32; rows++)
+    for (int64_t columns = 1; rows * columns <= 32; columns++) {
+      const tf_mma_atom *tile = tf_mma_atom_tile(context, base, mnk, (int64_t[]){rows, columns}, NULL);
+      if (tile && all_fit(invocation, tile)) return tile;
+    }
+  return NULL;
+}
+
+/* Without an atom the operands say which instruction is meant: the first of the table that has their layouts and dtypes
+ * and that the target knows, else the first. */
+static const tf_mma_atom *implied_atom(tf_lowering *lowering, const tf_invocation *invocation) {
+  const tf_mma_atom *first = NULL;
+  for (unsigned i = 0; tf_mma_atom_known_name(i); i++) {
+    const tf_mma_atom *base = tf_mma_atom_get(lowering->context, tf_mma_atom_known_name(i));
+    const tf_mma_atom *atom = fitting(lowering->context, invocation, base);
+    if (atom && tf_target_has(lowering->module->target, tf_mma_atom_min_sm(atom), 0)) return atom;
+    if (!first) first = atom;
+  }
+  return first;
 }
 
 void tf_lower_MMA(tf_lowering *lowering, const tf_invocation *invocation) {
+  const tf_expr *lhs = invocation->args[TF_ARG_MMA_lhs], *rhs = invocation->args[TF_ARG_MMA_rhs];
   const tf_mma_atom *atom = invocation->attrs[TF_ATTRIBUTE_MMA_atom].atom;
   if (!atom) atom = implied_atom(lowering, invocation);
-  const tf_mma_atom *base = tf_mma_atom_base(atom);
-  if (!tf_lower_require(lowering, tf_mma_atom_name(base), tf_mma_atom_min_sm(base), 0, tf_mma_atom_min_ptx(base)))
+  product it = {.base = tf_mma_atom_base(atom), .warps = {1, 1}};
+  if (!tf_lower_require(lowering, tf_mma_atom_name(atom), tf_mma_atom_min_sm(atom), 0, tf_mma_atom_min_ptx(atom)))
     return;
-  int64_t warps[2] = {1, 1};
-  tf_mma_atom_is_tile(atom, warps);
-  product it = {.base = base,
-                .acc = fragments_of(lowering, invocation->args[TF_ARG_MMA_acc], base, 'C', warps[0], warps[1]),
-                .lhs = fragments_of(lowering, invocation->args[TF_ARG_MMA_lhs], base, 'A', warps[0], 1),
-                .rhs = fragments_of(lowering, invocation->args[TF_ARG_MMA_rhs], base, 'B', 1, warps[1])};
+  tf_mma_atom_is_tile(atom, it.warps);
+  size_t mark = tf_lower_mark(lowering);
+  it.acc = fragments_of(lowering, invocation->args[TF_ARG_MMA_acc], it.base, 'C', it.warps[0], it.warps[1]);
+  if (!is_shared(lhs)) it.lhs = fragments_of(lowering, lhs, it.base, 'A', it.warps[0], 1);
+  if (!is_shared(rhs)) it.rhs = fragments_of(lowering, rhs, it.base, 'B', 1, it.warps[1]);
   instruction_types(lowering, &it);
-  multiply_all(lowering, &it);
+  multiply_all(lowering, &it, lhs, rhs);
+  tf_lower_reset(lowering, mark);
 }
