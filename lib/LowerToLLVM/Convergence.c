@@ -106,6 +106,7 @@ static bool decides_alike(const place *at, const tf_stmt *stmt) {
 typedef struct search {
   const place *at;
   const tf_stmt *wanted;
+  bool found;
   bool split; /* the wanted statement, or a return, stands where lanes may go apart */
 } search;
 
@@ -118,6 +119,7 @@ static bool visit_split(void *user, const tf_stmt *stmt) {
 /* Under a structure that lanes may decide differently, everything is apart. */
 static bool visit(void *user, const tf_stmt *stmt) {
   search *it = user;
+  if (stmt == it->wanted) it->found = true;
   if (it->split || decides_alike(it->at, stmt)) return !it->split;
   tf_stmt_walk(stmt, visit_split, it);
   return false;
@@ -127,7 +129,7 @@ static bool is_reached_together(tf_lowering *lowering, const tf_call_path *path,
   place at = {lowering, function_at(lowering, path), path};
   search it = {.at = &at, .wanted = stmt};
   tf_stmt_walk(at.function->function.body, visit, &it);
-  return !it.split;
+  return it.found && !it.split;
 }
 
 bool tf_lower_is_warp_converged(tf_lowering *lowering) {
