@@ -12,39 +12,94 @@
 #include <string.h>
 
 /* ---- Digit strides ------------------------------------------------------------------------------------------------------ */
-/* Storage elements per step of a factor that steps `step` in the logical index, `extent` times; modes: all of the value's,
- * fastest first, joined. Null if it does not step evenly. */
-static const tf_dim *stride_in_modes(const tf_view_work *work, unsigned count, const tf_view_mode *modes,
-                                     const tf_dim *step, const tf_dim *extent) {
-  const tf_dim *below = tf_dim_int(work->context, 1);
-  for (unsigned i = 0; i < count && below; i++) {
-    const tf_dim *into = tf_view_quotient(work, step, below);
-    const tf_dim *room = tf_view_quotient(work, modes[i].extent, into);
-    if (room && !tf_dim_equals(into, 0) && tf_view_quotient(work, room, extent))
-      return tf_view_mul(work, into, modes[i].stride);
-    below = tf_view_mul(work, below, modes[i].extent);
+/* A value's modes, fastest first, joined; and its factors, cut where a mode ends. */
+typedef struct stepping {
+  const tf_view_work *work;
+  unsigned mode_count;
+  tf_view_mode modes[TF_MAX_ALL_MODES];
+  tf_ownership own; /* with the factors so far */
+  const tf_dim *strides[TF_MAX_FACTORS];
+} stepping;
+
+/* The mode that a logical step falls into: *into counts its steps, *room how many factor steps are left in it. */
+static const tf_view_mode *mode_of_step(const stepping *s, const tf_dim *step, const tf_dim **into,
+                                        const tf_dim **room) {
+  const tf_dim *below = tf_dim_int(s->work->context, 1);
+  for (unsigned i = 0; i < s->mode_count && below; i++) {
+    *into = tf_view_quotient(s->work, step, below);
+    *room = tf_view_quotient(s->work, s->modes[i].extent, *into);
+    if (*room && !tf_dim_equals(*into, 0) && !tf_dim_equals(*room, 1)) return &s->modes[i];
+    below = tf_view_mul(s->work, below, s->modes[i].extent);
   }
   return NULL;
 }
 
-static const tf_dim *digit_stride(const tf_view_work *work, const tf_factor *factor, unsigned count,
-                                  const tf_view_mode *modes) {
-  const tf_view_axis *axis = factor->shape_axis >= 0 ? &work->axes[factor->shape_axis] : NULL;
-  if (axis && axis->mode_count == 1) return tf_view_mul(work, factor->unit, axis->modes[0].stride);
-  return stride_in_modes(work, count, modes, factor->step, factor->extent);
+static bool push_factor(stepping *s, tf_factor factor, const tf_dim *stride) {
+  if (!stride || s->own.factor_count == TF_MAX_FACTORS) return false;
+  if (factor.mesh_axis < 0) s->own.local[s->own.local_count++] = s->own.factor_count;
+  s->strides[s->own.factor_count] = stride;
+  s->own.factors[s->own.factor_count++] = factor;
+  return true;
 }
 
-static void step_digits(tf_view_work *work) {
-  const tf_ownership *own = work->ownership;
-  tf_view_mode modes[TF_MAX_ALL_MODES];
-  unsigned count = tf_view_all_modes(work, modes);
-  work->has_digit_strides = true;
-  for (unsigned i = 0; i < own->factor_count; i++) {
-    const tf_factor *factor = &own->factors[i];
-    /* Elements that are named by storage offsets, and only so, have steps in the storage already. */
-    work->digit_strides[i] = own->exact ? factor->step : digit_stride(work, factor, count, modes);
-    work->has_digit_strides &= work->digit_strides[i] != NULL;
+/* The rest of a factor after its first `count` steps. */
+static bool advance(const stepping *s, tf_factor *factor, const tf_dim *count) {
+  int64_t steps = 1;
+  factor->extent = tf_view_quotient(s->work, factor->extent, count);
+  factor->step = tf_view_mul(s->work, factor->step, count);
+  factor->unit = factor->unit ? tf_view_mul(s->work, factor->unit, count) : NULL;
+  if (factor->mesh_axis >= 0 && !tf_dim_is_static(count, &steps)) return false;
+  return factor->extent && factor->step && !__builtin_mul_overflow(factor->divisor, steps, &factor->divisor);
+}
+
+/* Adds the factor in parts that step evenly in storage. False if there are none. */
+static bool push_even(stepping *s, tf_factor factor) {
+  while (!tf_dim_equals(factor.extent, 1)) {
+    const tf_dim *into, *room;
+    const tf_view_mode *mode = mode_of_step(s, factor.step, &into, &room);
+    if (!mode) return false;
+    const tf_dim *stride = tf_view_mul(s->work, into, mode->stride);
+    if (tf_view_quotient(s->work, room, factor.extent)) return push_factor(s, factor, stride);
+    tf_factor part = factor;
+    part.extent = room;
+    if (!advance(s, &factor, room) || !push_factor(s, part, stride)) return false;
   }
+  return true;
+}
+
+static bool push_stepping(stepping *s, const tf_factor *factor) {
+  const tf_view_axis *axis = factor->shape_axis >= 0 ? &s->work->axes[factor->shape_axis] : NULL;
+  if (axis && axis->mode_count == 1)
+    return push_factor(s, *factor, tf_view_mul(s->work, factor->unit, axis->modes[0].stride));
+  return push_even(s, *factor);
+}
+
+/* Elements that are named by storage offsets, and only so, have steps in the storage already. */
+static void step_by_offsets(tf_view_work *work) {
+  for (unsigned i = 0; i < work->ownership->factor_count; i++)
+    work->digit_strides[i] = work->ownership->factors[i].step;
+  work->has_digit_strides = true;
+}
+
+/* Digit strides from the axes. Factors that cross modes are cut there, so that every digit steps evenly. */
+static void step_digits(tf_view_work *work) {
+  const tf_ownership *old = work->ownership;
+  if (old->exact) {
+    step_by_offsets(work);
+    return;
+  }
+  stepping s = {.work = work};
+  s.mode_count = tf_view_all_modes(work, s.modes);
+  s.own = *old;
+  s.own.factor_count = s.own.local_count = 0;
+  bool even = true;
+  for (unsigned i = 0; even && i < old->factor_count; i++)
+    even = push_stepping(&s, &old->factors[i]);
+  work->has_digit_strides = even;
+  if (!even) return;
+  memcpy(work->digit_strides, s.strides, s.own.factor_count * sizeof *s.strides);
+  if (s.own.factor_count != old->factor_count)
+    work->ownership = tf_arena_copy(&work->context->arena, &s.own, sizeof s.own);
 }
 
 /* ---- Ownership ------------------------------------------------------------------------------------------------------------ */
