@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "IR/LayoutImpl.h"
+#include "IR/Ownership.h"
 
 static bool fail(const char **reason, const char *why) {
   if (reason) *reason = why;
@@ -276,8 +277,8 @@ bool tf_mesh_coordinates(const tf_mesh *mesh, int64_t id, int64_t *coordinates) 
     }
     if (best == mesh->axis_count) return rest == 0;
     coordinates[best] = rest / best_stride;
-    rest -= coordinates[best] * best_stride;
-    if (rest < 0 || coordinates[best] >= best_extent) return false;
+    rest %= best_stride;
+    if (rest < 0 || coordinates[best] < 0 || coordinates[best] >= best_extent) return false;
     last = best_stride;
   }
 }
