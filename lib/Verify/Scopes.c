@@ -118,6 +118,12 @@ const tf_placement *tf_region_placement(const tf_region *region, const tf_mesh *
   return NULL;
 }
 
+bool tf_region_provides(const tf_region *region, const tf_mesh *mesh) {
+  for (const tf_scope *s = region->scope; s; s = s->outer)
+    if (tf_mesh_same_shape(s->placement->mesh, mesh)) return true;
+  return nested_provides(region, mesh);
+}
+
 const tf_scope *tf_region_scope_of(const tf_region *region, const tf_expr *binding) {
   for (const tf_scope *s = region->scope; s; s = s->outer)
     if (s->stmt->mesh_scope.var == binding) return s;

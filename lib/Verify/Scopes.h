@@ -148,6 +148,9 @@ tf_region tf_region_call(const tf_region *region, const tf_stmt *call, const tf_
  * null. */
 const tf_placement *tf_region_placement(const tf_region *region, const tf_mesh *mesh, const tf_scope **scope);
 
+/* Whether scopes in force provide the mesh: one of them over the same levels and layout, or a warp and a lane scope nested. */
+bool tf_region_provides(const tf_region *region, const tf_mesh *mesh);
+
 /* The scope that a MeshScope binding names; null if it is not in force. */
 const tf_scope *tf_region_scope_of(const tf_region *region, const tf_expr *binding);
 
