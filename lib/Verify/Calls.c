@@ -59,7 +59,7 @@ typedef struct tf_binder {
 } tf_binder;
 
 static bool refuse(tf_binder *b, const char *why) {
-  tf_report(b->v->context, b->loc, CALL_ARGUMENT, b->callee->function.name, b->param->var.name, why);
+  tf_report(b->v->context, b->loc, CALL_MISMATCH, b->callee->function.name, b->param->var.name, why);
   tf_report(b->v->context, b->param->loc.line ? b->param->loc : b->callee->loc, PARAMETER_HERE, b->param->var.name,
             tf_type_print(b->v->context, b->param->type));
   return false;
@@ -161,7 +161,7 @@ static bool check_shapes(tf_binder *b) {
 bool tf_verify_arguments(tf_verifier *v, const tf_stmt *callee, bool host, tf_loc loc, unsigned count,
                          const tf_expr *const *args) {
   if (count != callee->function.param_count) {
-    tf_report(v->context, loc, CALL_COUNT, callee->function.name, callee->function.param_count, count);
+    tf_report(v->context, loc, CALL_ARITY, callee->function.name, callee->function.param_count, count);
     tf_report(v->context, callee->loc, FUNCTION_HERE, callee->function.name);
     return false;
   }

@@ -11,7 +11,7 @@ static bool check_subject(tf_verifier *v, const tf_stmt *function, const tf_stmt
   }
   const tf_expr *subject = stmt->dispatch.subjects[0];
   if (subject->kind != TF_EXPR_SHAPE_OF) {
-    tf_report(v->context, stmt->loc, DISPATCH_SUBJECT);
+    tf_report(v->context, stmt->loc, DISPATCH_NOT_SHAPE_OF);
     return false;
   }
   const tf_expr *param = subject->shape_of.param;
@@ -19,7 +19,7 @@ static bool check_subject(tf_verifier *v, const tf_stmt *function, const tf_stmt
   for (unsigned i = 0; i < function->function.param_count; i++)
     found = found || function->function.params[i] == param;
   if (!found || !tf_type_is_tensor(param->type) || subject->shape_of.axis >= tf_type_rank(param->type)) {
-    tf_report(v->context, stmt->loc, DISPATCH_SUBJECT);
+    tf_report(v->context, stmt->loc, DISPATCH_NOT_SHAPE_OF);
     return false;
   }
   *extent = tf_type_extent(param->type, subject->shape_of.axis);
@@ -31,7 +31,7 @@ static bool check_fallback(tf_verifier *v, const tf_stmt *stmt) {
   if (fallback && fallback->kind == TF_STMT_SEQUENTIAL && fallback->sequential.count == 1 &&
       fallback->sequential.items[0]->kind == TF_STMT_ABORT)
     return true;
-  tf_report(v->context, stmt->loc, DISPATCH_FALLBACK);
+  tf_report(v->context, stmt->loc, DISPATCH_NO_ABORT);
   return false;
 }
 
@@ -96,7 +96,7 @@ static bool check_patterns(tf_verifier *v, const tf_stmt *stmt, const tf_dim *ex
     const tf_range_pattern *p = &stmt->dispatch.patterns[i];
     tf_loc loc = stmt->dispatch.calls[i]->loc;
     if (!p->name || p->lo >= p->hi) {
-      tf_report(v->context, loc, DISPATCH_PATTERN, p->name ? p->name : "", (long long)p->lo, (long long)p->hi);
+      tf_report(v->context, loc, DISPATCH_RANGE, p->name ? p->name : "", (long long)p->lo, (long long)p->hi);
       good = false;
     } else if (!is_var || tf_context_intern_cstr(v->context, p->name) != tf_context_intern_cstr(v->context, var.name)) {
       tf_report(v->context, loc, DISPATCH_PATTERN_VAR, p->name, tf_dim_print(v->context, extent));
@@ -119,7 +119,7 @@ bool tf_verify_dispatch(tf_verifier *v, const tf_stmt *function, const tf_stmt *
   for (unsigned i = 0; i < stmt->dispatch.case_count; i++) {
     const tf_stmt *call = stmt->dispatch.calls[i];
     if (call->kind != TF_STMT_EVALUATE || !call->evaluate.callee) {
-      tf_report(v->context, call->loc, DISPATCH_CASE_CALL);
+      tf_report(v->context, call->loc, DISPATCH_NOT_A_CALL);
       good = false;
     } else {
       good &= tf_verify_call_structure(v, function, call);

@@ -73,12 +73,12 @@ static bool read_shape_of(tf_reader *r, const tf_expr *expr, tf_loc loc) {
   for (unsigned i = 0; i < r->function->function.param_count; i++)
     found = found || r->function->function.params[i] == param;
   if (!found) {
-    tf_report(r->v->context, loc, SHAPE_OF_PARAM, r->function->function.name);
+    tf_report(r->v->context, loc, SHAPE_OF_FOREIGN, r->function->function.name);
     return false;
   }
   unsigned rank = tf_type_is_tensor(param->type) ? tf_type_rank(param->type) : 0;
   if (expr->shape_of.axis < rank) return true;
-  tf_report(r->v->context, loc, SHAPE_OF_AXIS, expr->shape_of.axis, param->var.name, rank);
+  tf_report(r->v->context, loc, SHAPE_OF_RANK, expr->shape_of.axis, param->var.name, rank);
   return false;
 }
 
