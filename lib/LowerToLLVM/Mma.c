@@ -66,9 +66,10 @@ static unsigned instruction_values(tf_lowering *lowering, const tf_mma_atom *ato
   return count;
 }
 
-static int64_t static_extent(const tf_type *type, unsigned axis) {
+/* Extent of the matrix, the last two axes: 0 rows, 1 columns. */
+static int64_t matrix_extent(const tf_type *type, unsigned which) {
   int64_t value = 0;
-  tf_dim_is_static(tf_type_extent(type, axis), &value);
+  tf_dim_is_static(tf_type_extent(type, tf_type_rank(type) - 2 + which), &value);
   return value;
 }
 
@@ -77,7 +78,7 @@ static fragments fragments_of(tf_lowering *lowering, const tf_expr *expr, const 
                               int64_t row_warps, int64_t column_warps) {
   fragments out = {.tensor = tf_tensor_of(lowering, expr)};
   int64_t logical[MAX_REGISTERS], unit_rows, unit_columns, count = 0;
-  int64_t height = static_extent(out.tensor.type, 0), width = static_extent(out.tensor.type, 1);
+  int64_t height = matrix_extent(out.tensor.type, 0), width = matrix_extent(out.tensor.type, 1);
   tf_mma_atom_matrix(base, operand, &unit_rows, &unit_columns);
   out.rows = height / row_warps / unit_rows;
   out.columns = width / column_warps / unit_columns;
@@ -152,7 +153,7 @@ void tf_lower_mark_convergent(tf_lowering *lowering, LLVMValueRef call) {
 }
 
 typedef struct product {
-  const tf_mma_atom *base;
+  const tf_mma_atom *atom, *base; /* as authored; the instruction */
   int64_t warps[2];
   fragments acc, lhs, rhs;
   LLVMTypeRef types[MAX_REGISTERS]; /* of the intrinsic's parameters */
@@ -189,30 +190,29 @@ static bool is_shared(const tf_expr *operand) {
 /* The window of step k: all rows of A and the step's columns, or the step's rows of B and all columns. */
 static const tf_expr *step_window(tf_lowering *lowering, const tf_expr *tile, char operand, int64_t unit, int64_t k) {
   tf_context *context = lowering->context;
-  unsigned axis = operand == 'A' ? 1 : 0;
-  int64_t starts[2] = {0, 0}, shape[2] = {static_extent(tile->type, 0), static_extent(tile->type, 1)};
-  starts[axis] = k * unit;
+  unsigned rank = tf_type_rank(tile->type), axis = operand == 'A' ? 1 : 0;
+  int64_t shape[2] = {matrix_extent(tile->type, 0), matrix_extent(tile->type, 1)};
+  const tf_expr *args[1 + TF_MAX_RANK] = {tile};
+  for (unsigned i = 0; i < rank; i++)
+    args[1 + i] = tf_expr_int(context, TF_DTYPE_I64, i == rank - 2 + axis ? k * unit : 0, lowering->loc);
   shape[axis] = unit;
-  const tf_expr *args[3] = {tile, tf_expr_int(context, TF_DTYPE_I64, starts[0], lowering->loc),
-                            tf_expr_int(context, TF_DTYPE_I64, starts[1], lowering->loc)};
   tf_attr attrs[TF_ATTRIBUTES_TENSOR_VIEW];
   memset(attrs, 0, sizeof attrs);
   attrs[TF_ATTRIBUTE_TENSOR_VIEW_shape].tuple = tf_tuple_ints(context, 2, shape);
-  return tf_expr_call(context, TF_OP_TENSOR_VIEW, 3, args, attrs, lowering->loc);
+  return tf_expr_call(context, TF_OP_TENSOR_VIEW, 1 + rank, args, attrs, lowering->loc);
 }
 
 /* A register tensor of the window's shape in the operand's layout, bound like an authored one. */
 static const tf_expr *new_fragments(tf_lowering *lowering, const product *it, const tf_type *window, char operand) {
   tf_context *context = lowering->context;
-  int64_t mnk[3];
-  tf_mma_atom_shape(it->base, mnk);
-  mnk[0] = static_extent(it->acc.tensor.type, 0);
-  mnk[1] = static_extent(it->acc.tensor.type, 1);
-  const tf_mma_atom *tile = tf_mma_atom_tile(context, it->base, mnk, it->warps, NULL);
-  bool lone = it->acc.tensor.view->ownership->mesh == tf_mma_atom_required_scope(it->base);
-  const tf_layout *layout = tf_mma_atom_layout(lone ? it->base : tile, operand);
-  tf_attr type = {
-      .type = tf_type_tensor(context, 2, tf_type_shape(window), tf_type_dtype(window), layout, TF_STORAGE_RMEM)};
+  const tf_mma_atom *atom = it->base;
+  int64_t mnk[3], step[3];
+  tf_mma_atom_shape(it->atom, mnk);
+  tf_mma_atom_shape(it->base, step);
+  if (it->atom != it->base)
+    atom = tf_mma_atom_tile(context, it->base, (int64_t[]){mnk[0], mnk[1], step[2]}, it->warps, NULL);
+  tf_attr type = {.type = tf_type_tensor(context, 2, tf_type_shape(window), tf_type_dtype(window),
+                                         tf_mma_atom_layout(atom, operand), TF_STORAGE_RMEM)};
   const tf_expr *allocation = tf_expr_call(context, TF_OP_ALLOC_TENSOR, 0, NULL, &type, lowering->loc);
   const tf_expr *var = tf_expr_let_var(context, "fragments", allocation, lowering->loc);
   tf_lower_value_call(lowering, var, allocation);
@@ -235,7 +235,7 @@ static fragments load_step(tf_lowering *lowering, const product *it, const tf_ex
 static void multiply_all(tf_lowering *lowering, product *it, const tf_expr *lhs, const tf_expr *rhs) {
   int64_t mnk[3];
   tf_mma_atom_shape(it->base, mnk);
-  for (int64_t k = 0; k < static_extent(lhs->type, 1) / mnk[2]; k++) {
+  for (int64_t k = 0; k < matrix_extent(lhs->type, 1) / mnk[2]; k++) {
     if (is_shared(lhs)) it->lhs = load_step(lowering, it, lhs, 'A', k);
     if (is_shared(rhs)) it->rhs = load_step(lowering, it, rhs, 'B', k);
     for (int64_t i = 0; i < it->acc.rows; i++)
@@ -246,51 +246,31 @@ static void multiply_all(tf_lowering *lowering, product *it, const tf_expr *lhs,
 
 /* ---- The op ---- */
 
-static bool operand_fits(const tf_expr *operand, const tf_mma_atom *atom, char which) {
-  if (tf_type_dtype(operand->type) != tf_mma_atom_dtype(atom, which)) return false;
-  if (which != 'C' && is_shared(operand)) return true;
-  return tf_type_layout(operand->type) == tf_mma_atom_layout(atom, which);
+static bool operand_fits(const tf_type *type, const tf_mma_atom *atom, char operand) {
+  int64_t rows, columns;
+  tf_mma_atom_matrix(atom, operand, &rows, &columns);
+  return tf_type_dtype(type) == tf_mma_atom_dtype(atom, operand) && matrix_extent(type, 0) == rows &&
+         matrix_extent(type, 1) == columns;
 }
 
-static bool all_fit(const tf_invocation *invocation, const tf_mma_atom *atom) {
-  return operand_fits(invocation->args[TF_ARG_MMA_acc], atom, 'C') &&
-         operand_fits(invocation->args[TF_ARG_MMA_lhs], atom, 'A') &&
-         operand_fits(invocation->args[TF_ARG_MMA_rhs], atom, 'B');
-}
-
-/* The instruction itself or a tile of it over the statement's shape that has the operands' layouts; null if none. */
-static const tf_mma_atom *fitting(tf_context *context, const tf_invocation *invocation, const tf_mma_atom *base) {
-  if (tf_type_dtype(invocation->args[TF_ARG_MMA_acc]->type) != tf_mma_atom_dtype(base, 'C')) return NULL;
-  if (all_fit(invocation, base)) return base;
-  int64_t mnk[3] = {static_extent(invocation->args[TF_ARG_MMA_acc]->type, 0),
-                    static_extent(invocation->args[TF_ARG_MMA_acc]->type, 1),
-                    static_extent(invocation->args[TF_ARG_MMA_lhs]->type, 1)};
-  for (int64_t rows = 1; rows <= 32; rows++)
-    for (int64_t columns = 1; rows * columns <= 32; columns++) {
-      const tf_mma_atom *tile = tf_mma_atom_tile(context, base, mnk, (int64_t[]){rows, columns}, NULL);
-      if (tile && all_fit(invocation, tile)) return tile;
-    }
-  return NULL;
-}
-
-/* Without an atom the operands say which instruction is meant: the first of the table that has their layouts and dtypes
- * and that the target knows, else the first. */
-static const tf_mma_atom *implied_atom(tf_lowering *lowering, const tf_invocation *invocation) {
-  const tf_mma_atom *first = NULL;
+/* Without an atom the operands say which instruction is meant: the first of the table that has their dtypes and shapes.
+ * Those that agree in both have the same fragments. */
+static const tf_mma_atom *implied_atom(tf_context *context, const tf_invocation *invocation) {
   for (unsigned i = 0; tf_mma_atom_known_name(i); i++) {
-    const tf_mma_atom *base = tf_mma_atom_get(lowering->context, tf_mma_atom_known_name(i));
-    const tf_mma_atom *atom = fitting(lowering->context, invocation, base);
-    if (atom && tf_target_has(lowering->module->target, tf_mma_atom_min_sm(atom), 0)) return atom;
-    if (!first) first = atom;
+    const tf_mma_atom *atom = tf_mma_atom_get(context, tf_mma_atom_known_name(i));
+    if (operand_fits(invocation->args[TF_ARG_MMA_acc]->type, atom, 'C') &&
+        operand_fits(invocation->args[TF_ARG_MMA_lhs]->type, atom, 'A') &&
+        operand_fits(invocation->args[TF_ARG_MMA_rhs]->type, atom, 'B'))
+      return atom;
   }
-  return first;
+  return NULL;
 }
 
 void tf_lower_MMA(tf_lowering *lowering, const tf_invocation *invocation) {
   const tf_expr *lhs = invocation->args[TF_ARG_MMA_lhs], *rhs = invocation->args[TF_ARG_MMA_rhs];
   const tf_mma_atom *atom = invocation->attrs[TF_ATTRIBUTE_MMA_atom].atom;
-  if (!atom) atom = implied_atom(lowering, invocation);
-  product it = {.base = tf_mma_atom_base(atom), .warps = {1, 1}};
+  if (!atom) atom = implied_atom(lowering->context, invocation);
+  product it = {.atom = atom, .base = tf_mma_atom_base(atom), .warps = {1, 1}};
   if (!tf_lower_require(lowering, tf_mma_atom_name(atom), tf_mma_atom_min_sm(atom), 0, tf_mma_atom_min_ptx(atom)))
     return;
   tf_mma_atom_is_tile(atom, it.warps);
