@@ -90,7 +90,7 @@ static void render_snippet(tf_string *out, const tf_source *source, tf_loc loc) 
   }
   tf_string_puts(out, "^");
   for (uint32_t i = 1; i < loc.length && loc.column - 1 + i < length; i++)
-    tf_string_puts(out, "~");
+    if (((unsigned char)line[loc.column - 1 + i] & 0xC0) != 0x80) tf_string_puts(out, "~");
   tf_string_puts(out, "\n");
 }
 
