@@ -2,7 +2,8 @@
  *
  * CTAs first: a factor that CTAs walk may not lie on a reduced axis, and has to be the destination's, too; then one CTA stands for
  * all and these factors are dropped. What is left is renumbered without gaps: an axis counts only the coordinates that
- * remain, elements e in 0 … N-1, results r in 0 … R-1, r a function of e.
+ * remain, elements e in 0 … N-1, results r in 0 … R-1, r a function of e. A side whose elements are dealt across rows has no
+ * factors to drop; it keeps its own numbers.
  *
  * A class is what a thread's choice of holders depends on: its instance, its warp (for lanes), its Broadcast coordinates. Nodes
  * (class, r) and threads are united: (class, r) with the holders of E(r), then each thread with (its class, its results). */
@@ -28,7 +29,7 @@ typedef struct tf_planner {
   const unsigned *source_axis;
   int64_t extents[TF_MAX_RANK]; /* of the source's axes, renumbered */
   int64_t numel, results, per_result;
-  tf_ownership elements, results_of, wanted; /* source elements; their results; the destination's results */
+  tf_ownership elements, wanted; /* how the two sides are enumerated */
   tf_plan_thread threads[TF_MAX_BLOCK];
   unsigned class_count, part_count;
   int64_t class_keys[TF_MAX_BLOCK], class_replicas[TF_MAX_BLOCK], parts[TF_MAX_BLOCK];
@@ -88,7 +89,7 @@ static bool renumber(tf_planner *p) {
     int64_t extent = 1;
     for (unsigned i = 0; i < p->source->ownership->factor_count; i++) {
       const tf_factor *factor = &p->source->ownership->factors[i];
-      if (factor->shape_axis != (int)axis) continue;
+      if (factor->shape_axis != (int)axis || !p->source->ownership->steps_are_affine) continue;
       split = split || by_cta(p->source, factor);
       if (!by_cta(p->source, factor)) extent += (tf_static_or(factor->extent, -1) - 1) * tf_static_or(factor->unit, -1);
       if (!by_cta(p->source, factor) && (tf_static_or(factor->extent, -1) < 0 || tf_static_or(factor->unit, -1) < 0))
@@ -132,12 +133,49 @@ static bool restep(const tf_planner *p, const tf_side *side, bool is_source, boo
   return true;
 }
 
+/* A side that is dealt across rows is enumerated by its own logical indices. */
+static bool take_numbers(tf_planner *p, const tf_side *side, bool is_source, tf_ownership *out) {
+  if (side->ownership->steps_are_affine) return restep(p, side, is_source, !is_source, out);
+  *out = *side->ownership;
+  return tf_ownership_local_numel(out) >= 0;
+}
+
+/* The result that an element of the source belongs to. */
+static int64_t result_of_element(const tf_planner *p, int64_t element) {
+  int64_t steps[TF_MAX_RANK], result = 0;
+  axis_steps(p, true, steps);
+  for (unsigned axis = tf_type_rank(p->source->type); axis-- > 0;) {
+    result += element % p->extents[axis] * steps[axis];
+    element /= p->extents[axis];
+  }
+  return result;
+}
+
+/* The result that an index of the destination names, in what tf_ownership_enumerate gives for `wanted`. */
+static int64_t result_of_wanted(const tf_planner *p, int64_t index) {
+  if (p->destination->ownership->steps_are_affine) return index;
+  int64_t steps[TF_MAX_RANK], result = 0;
+  axis_steps(p, true, steps);
+  for (unsigned axis = tf_type_rank(p->destination->type); axis-- > 0;) {
+    int64_t extent = tf_static_or(tf_type_extent(p->destination->type, axis), 1);
+    result += index % extent * steps[p->source_axis[axis]];
+    index /= extent;
+  }
+  return result;
+}
+
+static bool has_ctas(const tf_side *side) {
+  for (unsigned i = 0; i < side->ownership->factor_count; i++)
+    if (by_cta(side, &side->ownership->factors[i])) return true;
+  return false;
+}
+
 static bool prepare(tf_planner *p) {
-  if (!p->source->ownership->steps_are_affine || !p->destination->ownership->steps_are_affine)
-    return fault(p, TF_REDUCE_DYNAMIC);
-  if (!check_ctas(p) || !renumber(p)) return false;
-  bool good = restep(p, p->source, true, false, &p->elements) && restep(p, p->source, true, true, &p->results_of) &&
-              restep(p, p->destination, false, true, &p->wanted);
+  bool affine = p->source->ownership->steps_are_affine && p->destination->ownership->steps_are_affine;
+  if (!affine && (has_ctas(p->source) || has_ctas(p->destination))) return fault(p, TF_REDUCE_DYNAMIC);
+  if (affine && !check_ctas(p)) return false;
+  if (!renumber(p)) return false;
+  bool good = take_numbers(p, p->source, true, &p->elements) && take_numbers(p, p->destination, false, &p->wanted);
   return good || fault(p, TF_REDUCE_DYNAMIC);
 }
 
@@ -194,38 +232,34 @@ static bool coordinates_on(const tf_side *side, int64_t thread, int64_t *coordin
   return !side->placement || tf_placement_coordinates(side->placement, -1, thread, coordinates);
 }
 
-static void fill_holders(tf_planner *p, int32_t *result_of) {
+static void fill_holders(tf_planner *p) {
   const tf_thread_set *active = &p->v->region.active;
   int64_t local = tf_ownership_local_numel(&p->elements), coordinates[TF_MAX_MESH_AXES];
-  int64_t *elements = TF_ARENA_ARRAY(p->scratch, int64_t, local + 1),
-          *results = TF_ARENA_ARRAY(p->scratch, int64_t, local + 1);
+  int64_t *elements = TF_ARENA_ARRAY(p->scratch, int64_t, local + 1);
   int64_t cells = p->numel * p->class_count * p->part_count;
   p->holder = TF_ARENA_ARRAY(p->scratch, int16_t, cells + 1);
   memset(p->holder, 0xff, (size_t)cells * sizeof *p->holder);
   for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1)) {
     if (!coordinates_on(p->source, t, coordinates)) continue;
     tf_ownership_enumerate(&p->elements, coordinates, elements);
-    tf_ownership_enumerate(&p->results_of, coordinates, results);
     int16_t *holder = p->holder + (p->threads[t].class * p->part_count + p->threads[t].part) * p->numel;
     for (int64_t i = 0; i < local; i++) {
       if (elements[i] < 0 || elements[i] >= p->numel) continue;
-      result_of[elements[i]] = (int32_t)results[i];
       if (holder[elements[i]] < 0) holder[elements[i]] = (int16_t)t;
     }
   }
 }
 
-/* Elements sorted by result: each result has per_result of them (as far as anybody holds them). */
-static void sort_by_result(tf_planner *p, const int32_t *result_of) {
+/* Elements sorted by result: each result has per_result of them. */
+static void sort_by_result(tf_planner *p) {
   int64_t *next = TF_ARENA_ARRAY(p->scratch, int64_t, p->results + 1);
   p->by_result = TF_ARENA_ARRAY(p->scratch, int32_t, p->numel + 1);
   for (int64_t r = 0; r < p->results; r++)
     next[r] = r * p->per_result;
-  for (int64_t i = 0; i < p->numel; i++)
-    p->by_result[i] = -1;
-  for (int64_t e = 0; e < p->numel; e++)
-    if (result_of[e] >= 0 && result_of[e] < p->results && next[result_of[e]] < (result_of[e] + 1) * p->per_result)
-      p->by_result[next[result_of[e]]++] = (int32_t)e;
+  for (int64_t e = 0; e < p->numel; e++) {
+    int64_t result = result_of_element(p, e);
+    p->by_result[next[result]++] = (int32_t)e;
+  }
 }
 
 static int32_t root(tf_planner *p, int32_t node) {
@@ -259,7 +293,7 @@ static bool gather(tf_planner *p, unsigned class, int64_t result) {
   for (int64_t i = 0; i < p->per_result; i++) {
     int32_t element = p->by_result[result * p->per_result + i];
     for (unsigned part = 0; part < p->part_count; part++) {
-      int holder = element < 0 ? -1 : find_holder(p, class, part, element);
+      int holder = find_holder(p, class, part, element);
       if (holder < 0) return false;
       unite(p, node_of(p, class, result), holder);
     }
@@ -281,11 +315,12 @@ static bool connect(tf_planner *p) {
     tf_ownership_enumerate(&p->wanted, coordinates, wanted);
     for (int64_t i = 0; i < local; i++) {
       unsigned class = p->threads[t].class;
-      if (wanted[i] < 0 || wanted[i] >= p->results) return fault(p, TF_REDUCE_MISSES);
-      uint8_t *needed = &p->needed[class * p->results + wanted[i]];
-      if (!*needed && !gather(p, class, wanted[i])) return fault(p, TF_REDUCE_MISSES);
+      int64_t result = result_of_wanted(p, wanted[i]);
+      if (result < 0 || result >= p->results) return fault(p, TF_REDUCE_MISSES);
+      uint8_t *needed = &p->needed[class * p->results + result];
+      if (!*needed && !gather(p, class, result)) return fault(p, TF_REDUCE_MISSES);
       *needed = 1;
-      unite(p, (int32_t)t, node_of(p, class, wanted[i]));
+      unite(p, (int32_t)t, node_of(p, class, result));
     }
   }
   return true;
@@ -372,10 +407,8 @@ static bool collect_groups(tf_planner *p) {
 static void make_plan(tf_planner *p) {
   if (p->source->everything && !p->source->ownership->partial) return;
   if (!prepare(p) || !classify(p)) return;
-  int32_t *result_of = TF_ARENA_ARRAY(p->scratch, int32_t, p->numel + 1);
-  memset(result_of, 0xff, (size_t)p->numel * sizeof *result_of);
-  fill_holders(p, result_of);
-  sort_by_result(p, result_of);
+  fill_holders(p);
+  sort_by_result(p);
   if (connect(p)) collect_groups(p);
 }
 
