@@ -325,6 +325,7 @@ static CUresult record(fake_launch launch, void **params) {
     memcpy(&launch.params[i], params[i], 8);
   fake.launches[fake.launch_count++ % FAKE_MAX_LAUNCHES] = launch;
   pthread_mutex_unlock(&lock);
+  if (fake.run) fake.run(launch.kernel, params);
   return CUDA_SUCCESS;
 }
 

@@ -22,14 +22,15 @@ typedef struct fake_launch {
 typedef struct fake_state {
   /* What the device is like; set before it is used. */
   int devices, sms, compute_major, compute_minor, optin, cooperative, clusters;
-  int occupancy;                  /* CTAs per multiprocessor; clusters per device */
-  int static_shared, max_threads; /* of every function */
-  const char *missing_kernel;     /* cuModuleGetFunction does not find this one */
-  const char *log;                /* non-null: modules are refused with this log */
-  int no_stream_ids;              /* cuStreamGetId is missing, as in old drivers */
-  int capturing;                  /* every stream is being captured */
-  unsigned param_count;           /* parameters that launches record */
-  tf_status fault;                /* what take_fault tells, once, when not TF_OK */
+  int occupancy;                                  /* CTAs per multiprocessor; clusters per device */
+  int static_shared, max_threads;                 /* of every function */
+  const char *missing_kernel;                     /* cuModuleGetFunction does not find this one */
+  const char *log;                                /* non-null: modules are refused with this log */
+  int no_stream_ids;                              /* cuStreamGetId is missing, as in old drivers */
+  int capturing;                                  /* every stream is being captured */
+  unsigned param_count;                           /* parameters that launches record */
+  void (*run)(const char *kernel, void **params); /* executes a launch; may be null */
+  tf_status fault;                                /* what take_fault tells, once, when not TF_OK */
 
   /* The calls: `fail_at` (from 1) is the number of the call that fails, 0 none. */
   unsigned long calls, fail_at;
