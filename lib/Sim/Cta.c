@@ -108,11 +108,27 @@ void tf_cluster_free(tf_cluster *k) {
   free(k);
 }
 
+/* bar.red's result for a lane that has waited: its instruction stands before the one it goes on with. */
+static void deliver(tf_warp *w, unsigned l, const tf_barrier *b) {
+  const tf_frame *f = w->lane_frame[l];
+  const tf_insn *in = &f->func->code[w->lane_pc[l] - 1];
+  unsigned kind = in->row->cls == TF_CLASS_BARRIER ? in->aux & TF_BAR_MASK : 0;
+  if (!kind) return;
+  uint32_t *d = (uint32_t *)(void *)(f->regs + (in->op[0] & ~3u));
+  if (kind == TF_BAR_POPC)
+    d[l] = b->red_popc;
+  else
+    *d = (*d & ~(1u << l)) | (kind == TF_BAR_AND ? b->red_and : b->red_or) << l;
+}
+
 static void wake(tf_cta *c, uint32_t id) {
   for (uint32_t i = 0; i < c->warp_count; i++) {
     tf_warp *w = &c->warps[i];
-    for (unsigned l = 0; l < TF_LANES; l++)
-      if (w->lane_state[l] == TF_LANE_BARRIER && w->lane_wait[l] == id) w->lane_state[l] = TF_LANE_RUN;
+    for (unsigned l = 0; l < TF_LANES; l++) {
+      if (w->lane_state[l] != TF_LANE_BARRIER || w->lane_wait[l] != id) continue;
+      if (id < TF_BARRIERS) deliver(w, l, &c->barriers[id]);
+      w->lane_state[l] = TF_LANE_RUN;
+    }
   }
 }
 
@@ -122,18 +138,27 @@ bool tf_barrier_complete(tf_cta *c, uint32_t id) {
   if (!b->active || b->arrived < expected) return false;
   tf_check_barrier_done(c, id);
   wake(c, id);
-  b->last_and = b->red_and;
-  b->last_or = b->red_or;
-  b->last_popc = b->red_popc;
-  b->active = false;
-  b->arrived = b->waiting = 0;
+  *b = (tf_barrier){0};
   c->worker->progress++;
   return true;
+}
+
+void tf_cluster_complete(tf_cluster *k) {
+  uint32_t live = 0;
+  for (uint32_t i = 0; i < k->count; i++)
+    live += k->ctas[i]->live_threads;
+  if (k->arrived == 0 || k->arrived < live) return;
+  k->arrived = 0;
+  k->phase++;
+  for (uint32_t i = 0; i < k->count; i++)
+    wake(k->ctas[i], TF_CLUSTER_BARRIER);
+  k->ctas[0]->worker->progress++;
 }
 
 void tf_barrier_recheck(tf_cta *c) {
   for (uint32_t id = 0; id < TF_BARRIERS; id++)
     if (c->barriers[id].active && !c->barriers[id].expected && c->live_threads) tf_barrier_complete(c, id);
+  tf_cluster_complete(c->cluster);
 }
 
 /* One line per group of threads that stand at the same place, for the hang report. */

@@ -118,6 +118,7 @@ struct tf_warp {
   uint8_t lane_state[TF_LANES];
   uint32_t lane_wait[TF_LANES]; /* barrier: its id; gather: the member mask */
   uint64_t lane_stamp[TF_LANES];
+  uint64_t lane_phase[TF_LANES]; /* cluster barrier: the phase a lane has arrived in */
   uint64_t stamp;
   tf_frame *root;
   tf_pool frames;
@@ -128,12 +129,14 @@ struct tf_warp {
   char *special;
 };
 
+/* bar.red: what to deliver, in the instruction's aux; the cluster's barrier among the ids that lanes wait for. */
+enum { TF_BAR_POPC = 1, TF_BAR_AND = 2, TF_BAR_OR = 3, TF_BAR_MASK = 3, TF_CLUSTER_BARRIER = 255 };
+
 typedef struct tf_barrier {
   uint32_t arrived, expected; /* threads; expected 0: all live threads */
   uint32_t waiting;           /* threads blocked in it */
   bool active;
   uint32_t red_and, red_or, red_popc;    /* bar.red so far: 0/1, 0/1, count */
-  uint32_t last_and, last_or, last_popc; /* of the last completed phase, for those who wake */
 } tf_barrier;
 
 typedef struct tf_cta {
@@ -232,6 +235,8 @@ tf_round tf_cluster_round(tf_cluster *cluster);
 void tf_cluster_report_hang(tf_cluster *cluster, const char *why);
 /* Completes a barrier if all have arrived: wakes those who wait. */
 bool tf_barrier_complete(tf_cta *cta, uint32_t id);
+/* Ends the cluster barrier's phase if all live threads have arrived. */
+void tf_cluster_complete(tf_cluster *cluster);
 /* After threads have ended: barriers for all threads expect fewer. */
 void tf_barrier_recheck(tf_cta *cta);
 
