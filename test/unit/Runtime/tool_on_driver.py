@@ -24,6 +24,7 @@ ptx.write_text("""// comment .entry wrong (
   .param .u64 count_param_0, /* out */
   .param .u32 count_param_1
 ) { ret; }
+.entry idle(.param .u64 x) { ret; }
 .entry fail() { trap; }
 .entry bytes(.param .align 4 .b8 s[12]) { ret; }
 """)
@@ -83,6 +84,61 @@ run("--kernel=count", "--grid=1", "--block=1", f"--arg=0=@{file('n', np.full(4, 
 run("--kernel=scale", "--grid=1", "--block=1", f"--arg=x=@{file('x', x)}", "--arg=a=3", "--type=y=f32[7,512]",
     "--arg=x_shape_0=7", f"--out=y={out}")
 assert np.array_equal(np.load(out), x * 3)
+
+# Element types that NumPy lacks: float32 rounded on the way in, exact on the way out, bits with --raw. The kernel does
+# nothing, so what comes out is what went in.
+def through(dtype, array, *options):
+    shape = ",".join(map(str, array.shape))
+    run("--kernel=idle", "--grid=1", "--block=1", f"--type=x={dtype}[{shape}]", f"--arg=x=@{file('v', array)}", f"--out=x={out}", *options)
+    return np.load(out)
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+values = (rng.standard_normal((31, 17)) * 10.0 ** rng.integers(-6, 5, (31, 17))).astype(np.float32)
+bits = values.view(np.uint32)
+bf16 = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+assert same_bits(through("bf16", values), (bf16.astype(np.uint32) << 16).view(np.float32))
+assert same_bits(through("bf16", values, "--raw"), bf16)
+assert same_bits(through("bf16", bf16, "--raw"), bf16)
+tf32 = (bits + 0x1000) & np.uint32(0xFFFFE000)  # half away from zero
+assert same_bits(through("tf32", values), tf32.view(np.float32))
+assert same_bits(through("tf32", values, "--raw"), tf32)
+# fp8e5m2 is the top byte of a half; on values with two mantissa bits both are exact.
+exact = (rng.integers(-7, 8, 50) * 2.0 ** rng.integers(-10, 8, 50)).astype(np.float32)
+exact = exact[np.isin(np.abs(exact / 2.0 ** np.floor(np.log2(np.abs(exact) + (exact == 0)))), [0, 1, 1.25, 1.5, 1.75])]
+assert len(exact) > 20
+assert same_bits(through("fp8e5m2", exact, "--raw"), (exact.astype(np.float16).view(np.uint16) >> 8).astype(np.uint8))
+assert same_bits(through("fp8e5m2", exact), exact)
+# fp8e4m3 against a table of all its values: the nearest, the even code on ties, saturating.
+codes = np.arange(127)
+table = np.where(codes < 8, codes * 2.0**-9, (8 + codes % 8) * 2.0 ** (codes // 8 - 10))
+probes = np.concatenate([table, (table[1:] + table[:-1]) / 2, [500, 1e6, np.inf]]).astype(np.float32)
+distance = np.abs(np.minimum(probes, 448)[:, None] - table) + (codes % 2) * 1e-9
+assert same_bits(through("fp8e4m3", -probes, "--raw"), (0x80 | distance.argmin(axis=1)).astype(np.uint8))
+for kind in (np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float16, np.float32,
+             np.float64):
+    array = rng.integers(0, 2, (3, 5)).astype(kind) if kind is np.bool_ else rng.integers(0, 120, (3, 5)).astype(kind)
+    run("--kernel=idle", "--grid=1", "--block=1", f"--arg=x=@{file('v', array)}", f"--out=x={out}")
+    assert same_bits(np.load(out), array), kind
+    run("--kernel=idle", "--grid=1", "--block=1", f"--arg=x=@{file('v', array.astype(array.dtype.newbyteorder('>')))}", f"--out=x={out}")
+    assert same_bits(np.load(out), array), kind
+run("--kernel=idle", "--grid=1", "--block=1", f"--arg=x=@{file('v', np.array([[True, False]]))}", "--print=x",
+    shows=["x: bool (1, 2)\n[[True False]]\n"])
+run("--kernel=idle", "--grid=1", "--block=1", f"--arg=x=@{file('v', np.array([-1.5, np.inf, np.nan], np.float16))}", "--print=x",
+    shows=["x: f16 (3,)\n[-1.5 inf nan]\n"])
+run("--kernel=idle", "--grid=1", "--block=1", "--type=x=u8[2,3]", "--arg=x=fill:200", "--print=x", shows=["[[200 200 200]\n [200 200 200]]\n"])
+run("--kernel=idle", "--grid=1", "--block=1", "--type=x=i8[2]", "--arg=x=fill:200", code=1, says=["out of the dtype's range"])
+run("--kernel=idle", "--grid=1", "--block=1", "--type=x=i4[2]", "--arg=x=zeros", code=1, says=["arrays of i4 are not supported"])
+for dtype, low, high in (("i16", -8, 7), ("u16", 0, 15), ("bool", 0, 1)):
+    run("--kernel=idle", "--grid=1", "--block=1", f"--type=x={dtype}[2000]", "--arg=x=random:1", f"--out=x={out}")
+    assert (np.unique(np.load(out)) == np.arange(low, high + 1)).all()
+run("--kernel=idle", "--grid=1", "--block=1", "--type=x=bf16[3000]", "--arg=x=random:1", f"--out=x={out}")
+first = np.load(out)
+run("--kernel=idle", "--grid=1", "--block=1", "--type=x=bf16[3000]", "--arg=x=random:2", f"--out=x={out}")
+assert not same_bits(first, np.load(out)) and abs(first.mean()) < 0.05 and 0.5 < first.std() < 0.65
 
 # Comparison.
 half = file("half", (x * 0.5).astype(np.float64))
