@@ -6,6 +6,7 @@
 #include <tilefoundry/Context.h>
 #include <tilefoundry/Diagnostics.h>
 #include <tilefoundry/IR.h>
+#include <tilefoundry/Intrinsic.h>
 #include <tilefoundry/Layout.h>
 #include <tilefoundry/Lower.h>
 #include <tilefoundry/Status.h>

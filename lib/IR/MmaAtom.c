@@ -272,6 +272,10 @@ void tf_mma_atom_matrix(const tf_mma_atom *atom, char operand, int64_t *rows_out
   *columns_out = atom->mnk[operand == 'A' ? 2 : 1];
 }
 
+bool tf_mma_atom_belongs(tf_context *context, const tf_mma_atom *atom) {
+  return atom && intern_atom(context, atom) == atom;
+}
+
 /* ---- Arrays of fragments
  * -------------------------------------------------------------------------------------------------- */
 /* The strides of the axes in front: C order over (extents…, the layout's domain). */

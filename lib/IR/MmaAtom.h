@@ -16,5 +16,7 @@ unsigned tf_mma_atom_min_ptx(const tf_mma_atom *atom);      /* PTX ISA version t
 unsigned tf_mma_atom_registers(const tf_mma_atom *atom, char operand, const unsigned char **out);
 /* Rows and columns of an operand's matrix, of the tile if it is one: A M x K, B K x N, C M x N. */
 void tf_mma_atom_matrix(const tf_mma_atom *atom, char operand, int64_t *rows, int64_t *columns);
+/* Whether the atom is this context's; see Belongs.h. */
+bool tf_mma_atom_belongs(tf_context *context, const tf_mma_atom *atom);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TF_IR_NODES_H
 #define TF_IR_NODES_H
 
-#include <tilefoundry/IR.h>
+#include <tilefoundry/Intrinsic.h>
 
 #include "Support/Context.h"
 
@@ -142,7 +142,14 @@ typedef enum tf_value_kind {
   TF_VALUE_REDUCE_KIND,
   TF_VALUE_LAUNCH_ATTR_KIND,
   TF_VALUE_LAUNCH_ATTRS,
-  TF_VALUE_MMA_OP /* the bare instruction, T.cuda.mma.NAME */
+  TF_VALUE_MMA_OP,    /* the bare instruction, T.cuda.mma.NAME */
+  TF_VALUE_MESH_AXIS, /* m.a */
+  TF_VALUE_PLACED,    /* N @ m.a */
+  TF_VALUE_EXPR,      /* known at run time only */
+  TF_VALUE_PATH,      /* a name of the language that is no value yet: T, T.cuda, T.copy, Layout */
+  TF_VALUE_FUNCTION,
+  TF_VALUE_INTRINSIC,
+  TF_VALUE_ERROR /* what could not be evaluated; reported already */
 } tf_value_kind;
 
 /* An intrinsic's condition sees its arguments through this. */
@@ -159,6 +166,9 @@ struct tf_intrinsic {
   const char *ptx; /* instruction template with {name} operands, or null */
   const struct tf_syntax *source; /* the declaration's syntax tree: its conditions are evaluated at each use; or null */
   tf_loc loc;
+  tf_intrinsic_verify_fn verify; /* registered through C (Intrinsic.h); null otherwise */
+  tf_intrinsic_lower_fn lower;
+  void *user;
 };
 
 static inline bool tf_is_scalar(const tf_expr *expr) {

@@ -1,0 +1,113 @@
+/* Declarations of intrinsics made through C. */
+#include <tilefoundry/Intrinsic.h>
+
+#include <ctype.h>
+#include <string.h>
+
+#include "IR/Nodes.h"
+
+static bool is_snake_case(const char *name) {
+  if (!name || !islower((unsigned char)name[0])) return false;
+  for (const char *c = name; *c; c++)
+    if (!islower((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_') return false;
+  return true;
+}
+
+static bool is_identifier(const char *name) {
+  if (!name || (!isalpha((unsigned char)name[0]) && name[0] != '_')) return false;
+  for (const char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  return true;
+}
+
+/* warm_up → WarmUp. */
+static const char *camel_case(tf_context *context, const char *name) {
+  tf_string out;
+  bool upper = true;
+  tf_string_init(&out, &context->arena);
+  for (const char *c = name; *c; c++) {
+    char letter = upper ? (char)toupper((unsigned char)*c) : *c;
+    upper = *c == '_';
+    if (*c != '_') tf_string_append(&out, &letter, 1);
+  }
+  return tf_context_intern_cstr(context, out.text);
+}
+
+static bool refuse(tf_context *context, const char *name, const char *why) {
+  tf_report(context, TF_NO_LOC, INTRINSIC_DECLARATION, name ? name : "", why);
+  return false;
+}
+
+static bool check_params(tf_context *context, const tf_intrinsic_options *options) {
+  if (options->param_count && !options->params) return refuse(context, options->name, "there are no parameter names");
+  for (unsigned i = 0; i < options->param_count; i++) {
+    if (!is_identifier(options->params[i]))
+      return refuse(context, options->name, "a parameter's name is no identifier");
+    for (unsigned k = 0; k < i; k++)
+      if (strcmp(options->params[i], options->params[k]) == 0)
+        return refuse(context, options->name, "two parameters have one name");
+  }
+  return true;
+}
+
+static bool check_options(tf_context *context, const tf_intrinsic_options *options) {
+  if (!is_snake_case(options->name)) return refuse(context, options->name, "the name is not in snake_case");
+  if (tf_op_from_name(options->name, NULL))
+    return refuse(context, options->name, "an op of the language has this name");
+  if (options->ptx && options->lower) return refuse(context, options->name, "it has both a template and a callback");
+  return check_params(context, options);
+}
+
+typedef struct creation {
+  tf_context *context;
+  const tf_intrinsic_options *options;
+  const tf_intrinsic *result;
+} creation;
+
+static tf_status create(void *argument) {
+  creation *c = argument;
+  const tf_intrinsic_options *options = c->options;
+  if (!check_options(c->context, options)) return TF_INVALID_ARGUMENT;
+  tf_intrinsic *made = TF_ARENA_NEW(&c->context->arena, tf_intrinsic);
+  tf_intrinsic_param *params = TF_ARENA_ARRAY(&c->context->arena, tf_intrinsic_param, options->param_count);
+  for (unsigned i = 0; i < options->param_count; i++)
+    params[i].name = tf_context_intern_cstr(c->context, options->params[i]);
+  made->name = tf_context_intern_cstr(c->context, options->name);
+  made->class_name = camel_case(c->context, options->name);
+  made->param_count = options->param_count;
+  made->params = params;
+  made->ptx = options->ptx ? tf_context_intern_cstr(c->context, options->ptx) : NULL;
+  made->verify = options->verify;
+  made->lower = options->lower;
+  made->user = options->user;
+  c->result = made;
+  return TF_OK;
+}
+
+tf_status tf_intrinsic_create(tf_context *context, const tf_intrinsic_options *options, const tf_intrinsic **out) {
+  if (!context || !options || !out || options->size < sizeof *options) return TF_INVALID_ARGUMENT;
+  creation c = {context, options, NULL};
+  tf_status status = tf_context_try(context, create, &c);
+  if (status == TF_OK) *out = c.result;
+  return status;
+}
+
+const char *tf_intrinsic_name(const tf_intrinsic *intrinsic) {
+  return intrinsic ? intrinsic->name : NULL;
+}
+
+const char *tf_intrinsic_class_name(const tf_intrinsic *intrinsic) {
+  return intrinsic ? intrinsic->class_name : NULL;
+}
+
+unsigned tf_intrinsic_param_count(const tf_intrinsic *intrinsic) {
+  return intrinsic ? intrinsic->param_count : 0;
+}
+
+const char *tf_intrinsic_param_name(const tf_intrinsic *intrinsic, unsigned index) {
+  return index < tf_intrinsic_param_count(intrinsic) ? intrinsic->params[index].name : NULL;
+}
+
+const char *tf_intrinsic_ptx(const tf_intrinsic *intrinsic) {
+  return intrinsic ? intrinsic->ptx : NULL;
+}
