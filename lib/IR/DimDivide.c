@@ -144,14 +144,14 @@ static const tf_dim *floor_div_const(tf_context *context, const tf_dim *a, int64
 
 /* ---- Symbolic divisors
  * -------------------------------------------------------------------------------------------------------- */
-/* The monomial common to all terms of a and b, null if there is none or it may be 0 or negative. One atom at a time. */
+/* An atom that divides all terms of a and of b, null if there is none. Where b is not 0, neither is the atom, and it cancels
+ * whatever its sign. */
 static const tf_dim *common_atom(tf_context *context, const tf_dim *a, const tf_dim *b) {
   if (a->constant || b->constant || !a->term_count || !b->term_count) return NULL;
   for (unsigned i = 0; i < b->terms[0].monomial->degree; i++) {
     const tf_atom *atom = b->terms[0].monomial->atoms[i];
     const tf_dim *dim = tf_dim_of_atom(context, atom);
-    bool divides = tf_dim_exact_quotient(context, a, dim) && tf_dim_exact_quotient(context, b, dim);
-    if (divides && atom->min > 0) return dim;
+    if (tf_dim_exact_quotient(context, a, dim) && tf_dim_exact_quotient(context, b, dim)) return dim;
   }
   return NULL;
 }

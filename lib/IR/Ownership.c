@@ -407,22 +407,17 @@ static int64_t power_of_two_in(int64_t number, int64_t max) {
   return power;
 }
 
+/* Elements are named exactly once, so the steps of all factors beyond the run are multiples of its length, and with them
+ * the first element of every run. */
 int64_t tf_ownership_run(const tf_ownership *ownership, int64_t max) {
   int64_t run = 1, extent;
-  unsigned leading = 0; /* local factors that continue one another from step 1 */
+  bool open = true;
   if (ownership->exact || max < 1) return 1;
-  for (bool open = true; open && leading < ownership->local_count; leading++) {
-    const tf_factor *factor = &ownership->factors[ownership->local[leading]];
+  for (unsigned i = 0; open && i < ownership->local_count; i++) { /* factors that continue one another from step 1 */
+    const tf_factor *factor = &ownership->factors[ownership->local[i]];
     if (!is_int(factor->step, run)) break;
     open = tf_dim_is_static(factor->extent, &extent);
     if (__builtin_mul_overflow(run, open ? extent : tf_dim_divisor(factor->extent), &run)) return 1;
   }
-  run = power_of_two_in(run, max);
-  for (unsigned i = 0; i < ownership->factor_count; i++) {
-    bool in_run = false;
-    for (unsigned k = 0; k < leading; k++)
-      in_run |= ownership->local[k] == i;
-    if (!in_run) run = power_of_two_in(tf_dim_divisor(ownership->factors[i].step), run);
-  }
-  return run;
+  return power_of_two_in(run, max);
 }

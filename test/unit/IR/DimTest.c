@@ -352,6 +352,30 @@ START_TEST(ranges) {
 }
 END_TEST
 
+START_TEST(open_ranges) {
+  const tf_dim *v;
+  int64_t min, max;
+  ck_assert_int_eq(tf_dim_var(context, "V", 2, INT64_MAX, &v), TF_OK);
+  const tf_dim *square = op(TF_DIM_MUL, v, v), *negative = op(TF_DIM_SUB, vars[0], num(50)); /* [-49, -11] */
+  tf_dim_range(square, &min, &max);
+  ck_assert(min == 4 && max == INT64_MAX);
+  tf_dim_range(op(TF_DIM_SUB, square, num(10)), &min, &max);
+  ck_assert(min == -6 && max == INT64_MAX); /* stays open */
+  tf_dim_range(op(TF_DIM_SUB, num(0), square), &min, &max);
+  ck_assert(min == INT64_MIN && max == -4);
+  tf_dim_range(op(TF_DIM_FLOOR_DIV, negative, square), &min, &max);
+  ck_assert(min == -13 && max == -1);
+  tf_dim_range(op(TF_DIM_FLOOR_DIV, vars[3], square), &min, &max);
+  ck_assert(min == 0 && max == 249);
+  tf_dim_range(op(TF_DIM_FLOOR_DIV, square, num(128)), &min, &max);
+  ck_assert(min == 0 && max == INT64_MAX);
+  tf_dim_range(op(TF_DIM_MOD, square, v), &min, &max);
+  ck_assert(min == 0 && max == 0);
+  tf_dim_range(op(TF_DIM_MOD, square, op(TF_DIM_ADD, v, num(1))), &min, &max);
+  ck_assert(min == 0 && max >= 2);
+}
+END_TEST
+
 START_TEST(divisors) {
   ck_assert_int_eq(tf_dim_divisor(read_dim("128*S")), 128);
   ck_assert_int_eq(tf_dim_divisor(read_dim("128*S + 48")), 16);
@@ -456,6 +480,7 @@ int main(void) {
   tcase_add_test(tests, a_divisor_that_may_be_0_is_kept);
   tcase_add_test(tests, text_is_python);
   tcase_add_test(tests, ranges);
+  tcase_add_test(tests, open_ranges);
   tcase_add_test(tests, divisors);
   tcase_add_test(tests, overflow_is_null);
   tcase_add_test(tests, growth_is_bounded);
