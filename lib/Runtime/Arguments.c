@@ -166,21 +166,13 @@ typedef struct range {
   uint64_t begin, end; /* bytes, half-open */
 } range;
 
-static bool has_elements(const tf_mparam *p, const tf_tensor *t) {
-  for (unsigned axis = 0; axis < p->rank; axis++)
-    if (t->shape[axis] == 0) return false;
-  return true;
-}
-
-/* First to last byte of a tensor with the parameter's strides; empty tensors have an empty range, and strides that leave
- * 64 bits give everything. */
-static range byte_range(const tf_mparam *p, const tf_tensor *t, const tf_menv *env) {
+/* First to last byte of a tensor that has elements, with strides of the parameter's own. Strides that leave 64 bits give
+ * everything. */
+static range strided_range(const tf_mparam *p, const tf_tensor *t, const tf_menv *env) {
   static const range everything = {0, UINT64_MAX};
-  if (!has_elements(p, t)) return (range){t->data, t->data};
-  int64_t last = 0, first = 0, dense = 1, reach;
-  for (unsigned axis = p->rank; axis-- > 0; dense *= t->shape[axis]) {
-    int64_t stride = dense;
-    if (p->strides && tf_mexpr_eval(&p->strides[axis], env, &stride)) return everything;
+  int64_t last = 0, first = 0, stride, reach;
+  for (unsigned axis = 0; axis < p->rank; axis++) {
+    if (tf_mexpr_eval(&p->strides[axis], env, &stride)) return everything;
     if (__builtin_mul_overflow(t->shape[axis] - 1, stride, &reach)) return everything;
     if (__builtin_add_overflow(reach < 0 ? first : last, reach, reach < 0 ? &first : &last)) return everything;
   }
@@ -189,23 +181,39 @@ static range byte_range(const tf_mparam *p, const tf_tensor *t, const tf_menv *e
   return (range){t->data - before, t->data + tf_element_bytes(p->element, (uint64_t)last + 1)};
 }
 
+static range byte_range(const tf_mparam *p, const tf_tensor *t, const tf_menv *env) {
+  uint64_t count = 1;
+  for (unsigned axis = 0; axis < p->rank; axis++)
+    count *= (uint64_t)t->shape[axis];
+  if (count == 0) return (range){t->data, t->data};
+  if (p->strides) return strided_range(p, t, env);
+  return (range){t->data, t->data + tf_element_bytes(p->element, count)};
+}
+
+/* The const_tensor that shares bytes with a written tensor; -1 if none does. */
+static int overlapped(const tf_msignature *signature, unsigned written, range bytes, const tf_value *values,
+                      const tf_menv *env, range *out) {
+  for (unsigned c = 0; c < signature->declared_count; c++) {
+    const tf_mparam *p = &signature->params[c];
+    if (p->kind != TF_MPARAM_CONST_TENSOR || p->host != signature->params[written].host) continue;
+    *out = byte_range(p, &values[c].tensor, env);
+    if (out->begin < bytes.end && bytes.begin < out->end) return (int)c;
+  }
+  return -1;
+}
+
 tf_status tf_arguments_check_overlap(const tf_msignature *signature, const tf_value *values, const tf_menv *env,
                                      const tf_why *why) {
-  if (!signature->has_const) return TF_OK;
-  for (unsigned c = 0; c < signature->declared_count; c++) {
-    const tf_mparam *read = &signature->params[c];
-    if (read->kind != TF_MPARAM_CONST_TENSOR) continue;
-    range a = byte_range(read, &values[c].tensor, env);
-    for (unsigned w = 0; w < signature->declared_count; w++) {
-      const tf_mparam *written = &signature->params[w];
-      if (written->kind != TF_MPARAM_TENSOR || written->host != read->host) continue;
-      range b = byte_range(written, &values[w].tensor, env);
-      if (a.begin < b.end && b.begin < a.end)
-        return tf_why_set(why, TF_LAUNCH,
-                          "argument '%s': [0x%" PRIx64 ", 0x%" PRIx64 ") overlaps '%s' [0x%" PRIx64 ", 0x%" PRIx64
-                          "), which is a ConstTensor",
-                          written->name, b.begin, b.end, read->name, a.begin, a.end);
-    }
+  for (unsigned w = 0; signature->has_const && w < signature->declared_count; w++) {
+    const tf_mparam *p = &signature->params[w];
+    if (p->kind != TF_MPARAM_TENSOR) continue;
+    range b = byte_range(p, &values[w].tensor, env), a;
+    int c = overlapped(signature, w, b, values, env, &a);
+    if (c >= 0)
+      return tf_why_set(why, TF_LAUNCH,
+                        "argument '%s': [0x%" PRIx64 ", 0x%" PRIx64 ") overlaps '%s' [0x%" PRIx64 ", 0x%" PRIx64
+                        "), which is a ConstTensor",
+                        p->name, b.begin, b.end, signature->params[c].name, a.begin, a.end);
   }
   return TF_OK;
 }

@@ -157,7 +157,8 @@ static tf_status launch_now(call_frame *f, const tf_mstmt *stmt, tf_value *value
   if (!error) error = tf_mexpr_eval(&stmt->dynamic_smem, &env, &g.dynamic_smem);
   tf_kernel *kernel = &f->program->kernels[stmt->callee];
   if (error) return fail_at(f, TF_LAUNCH, &stmt->loc, kernel->name, error);
-  return tf_launch_kernel(kernel, &g, f->stream, values);
+  const tf_solved solved = {.dims = f->dims, .shapes = f->shapes};
+  return tf_launch_kernel(kernel, &g, f->stream, values, stmt->same_signature ? &solved : NULL);
 }
 
 /* A call inside of an entry: the values are of the right kinds already, only dims and overlaps are left to check. */

@@ -18,7 +18,8 @@ typedef struct frame {
   tf_kernel *kernel;
   uint64_t *slots;
   void **params;
-  const int64_t **shapes;
+  tf_menv env;            /* what the kernel's formulas refer to */
+  const int64_t **shapes; /* room for it, where the caller brings none */
   int64_t *dims;
   void *heap; /* null: everything is inline */
   uint64_t inline_slots[INLINE_SLOTS];
@@ -36,6 +37,7 @@ static bool open_frame(frame *f, tf_kernel *kernel) {
   f->params = f->inline_params;
   f->shapes = f->inline_shapes;
   f->dims = f->inline_dims;
+  f->env = (tf_menv){.dims = f->dims, .shapes = f->shapes};
   if (params <= INLINE_SLOTS && dims <= INLINE_DIMS) return true;
   uint64_t *block = malloc((params * 3 + dims) * sizeof *block);
   if (!block) return false;
@@ -43,6 +45,7 @@ static bool open_frame(frame *f, tf_kernel *kernel) {
   f->params = (void **)(block + params);
   f->shapes = (const int64_t **)(block + 2 * params);
   f->dims = (int64_t *)(block + 3 * params);
+  f->env = (tf_menv){.dims = f->dims, .shapes = f->shapes};
   return true;
 }
 
@@ -58,9 +61,8 @@ static tf_status check_product(const frame *f, const tf_mexpr *size, const int64
                                const char *unit) {
   if (!size) return TF_OK;
   const tf_msignature *s = &f->kernel->manifest->signature;
-  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
   int64_t want, got;
-  const char *error = tf_mexpr_eval(size, &env, &want);
+  const char *error = tf_mexpr_eval(size, &f->env, &want);
   if (error) return refuse(f, what, error);
   bool wraps = __builtin_mul_overflow(have[0], have[1], &got) || __builtin_mul_overflow(got, have[2], &got);
   if (!wraps && got == want) return TF_OK;
@@ -76,9 +78,8 @@ static tf_status check_product(const frame *f, const tf_mexpr *size, const int64
 static tf_status complete(const frame *f, const tf_mexpr *defaults, int64_t extents[3], const char *what) {
   if (extents[0] >= 0) return TF_OK;
   if (!defaults) return refuse(f, what, "the kernel has no default, the launch must name it");
-  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
   for (int i = 0; i < 3; i++) {
-    const char *error = tf_mexpr_eval(&defaults[i], &env, &extents[i]);
+    const char *error = tf_mexpr_eval(&defaults[i], &f->env, &extents[i]);
     if (error) return refuse(f, what, error);
     if (extents[i] < 0) return refuse(f, what, "the formula gives a negative extent");
   }
@@ -86,9 +87,8 @@ static tf_status complete(const frame *f, const tf_mexpr *defaults, int64_t exte
 }
 
 static tf_status add_own_smem(const frame *f, tf_geometry *g) {
-  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
   int64_t own = 0;
-  const char *error = tf_mexpr_eval(&f->kernel->manifest->dynamic_bytes, &env, &own);
+  const char *error = tf_mexpr_eval(&f->kernel->manifest->dynamic_bytes, &f->env, &own);
   if (!error && __builtin_add_overflow(own, g->dynamic_smem, &g->dynamic_smem)) error = "more than 64 bits of bytes";
   return error ? refuse(f, "dynamic shared memory", error) : TF_OK;
 }
@@ -128,8 +128,7 @@ static tf_status solve(frame *f, const tf_value *values) {
   char text[512];
   tf_why why = {text, sizeof text};
   tf_status status = tf_dims_solve(f->manifest, s, f->shapes, f->dims, &why);
-  const tf_menv env = {.dims = f->dims, .shapes = f->shapes};
-  if (status == TF_OK) status = tf_arguments_check_overlap(s, values, &env, &why);
+  if (status == TF_OK) status = tf_arguments_check_overlap(s, values, &f->env, &why);
   return status == TF_OK ? TF_OK : refuse(f, "refused", text);
 }
 
@@ -139,7 +138,7 @@ static void fill_slots(frame *f, const tf_value *values) {
     const tf_mparam *p = &s->params[i];
     f->params[i] = &f->slots[i];
     if (p->kind == TF_MPARAM_HIDDEN_SHAPE)
-      f->slots[i] = (uint64_t)f->shapes[p->of][p->axis];
+      f->slots[i] = (uint64_t)f->env.shapes[p->of][p->axis];
     else if (p->kind == TF_MPARAM_SCALAR)
       f->slots[i] = values[i].bits;
     else if (i < s->declared_count)
@@ -161,8 +160,8 @@ static tf_status launch_with_counters(void *user, CUdeviceptr counters) {
   return tf_launch_checked(b->frame->kernel, b->geometry, b->stream, b->frame->params);
 }
 
-static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values) {
-  tf_status status = solve(f, values);
+static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values, bool solved) {
+  tf_status status = solved ? TF_OK : solve(f, values);
   if (status == TF_OK) status = check_sizes(f, &g);
   if (status != TF_OK) return status;
   fill_slots(f, values);
@@ -172,10 +171,12 @@ static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *
                         &(barrier_launch){f, &g, stream});
 }
 
-tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, const tf_value *values) {
+tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, const tf_value *values,
+                           const tf_solved *solved) {
   frame f;
   if (!open_frame(&f, kernel)) return tf_runtime_fail(kernel->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
-  tf_status status = call(&f, *geometry, stream, values);
+  if (solved) f.env = (tf_menv){.dims = solved->dims, .shapes = solved->shapes};
+  tf_status status = call(&f, *geometry, stream, values, solved != NULL);
   free(f.heap);
   return status;
 }
@@ -214,7 +215,7 @@ static tf_status launch_arguments(tf_kernel *kernel, const tf_geometry *g, CUstr
   tf_status status = values ? tf_arguments_bind(rt, f.manifest, &kernel->manifest->signature, arguments, count, values,
                                                 f.shapes, f.dims)
                             : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
-  if (status == TF_OK) status = call(&f, *g, stream, values);
+  if (status == TF_OK) status = call(&f, *g, stream, values, true); /* bound just now */
   free(values);
   free(f.heap);
   return status;

@@ -139,6 +139,9 @@ struct tf_mstmt {
   tf_mstmt_kind kind;
   tf_mloc loc;
   unsigned callee; /* LAUNCH: kernel; CALL: entry */
+  bool
+      same_signature; /* LAUNCH: the arguments are the entry\'s parameters in order, and the kernel declares the same ones:
+                        * what was solved and checked for the entry holds for the kernel */
   unsigned arg_count;
   const tf_marg *args;
   const tf_mexpr *grid, *block, *cluster; /* LAUNCH: three each; cluster may be null */

@@ -104,6 +104,34 @@ static void read_args(tf_mreader *r, const tf_mnode *node, const tf_msignature *
   out->arg_count = (unsigned)count;
 }
 
+static bool same_expr(const tf_mexpr *a, const tf_mexpr *b) {
+  if (a->op != b->op || a->index != b->index || a->axis != b->axis || a->value != b->value) return false;
+  if (a->arg_count != b->arg_count) return false;
+  for (unsigned i = 0; i < a->arg_count; i++)
+    if (!same_expr(&a->args[i], &b->args[i])) return false;
+  return true;
+}
+
+static bool same_param(const tf_mparam *a, const tf_mparam *b) {
+  if (a->kind != b->kind || a->element != b->element || a->rank != b->rank) return false;
+  if (a->alignment != b->alignment || !a->strides != !b->strides) return false;
+  for (unsigned axis = 0; axis < a->rank; axis++)
+    if (!same_expr(&a->shape[axis], &b->shape[axis]) ||
+        (a->strides && !same_expr(&a->strides[axis], &b->strides[axis])))
+      return false;
+  return true;
+}
+
+/* Indices of parameters are equal on both sides then, so expressions mean the same. */
+static bool is_passed_through(const tf_msignature *entry, const tf_msignature *kernel, const tf_mstmt *launch) {
+  if (entry->declared_count != kernel->declared_count) return false;
+  for (unsigned i = 0; i < launch->arg_count; i++)
+    if (launch->args[i].kind != TF_MARG_PARAM || launch->args[i].param != i ||
+        !same_param(&entry->params[i], &kernel->params[i]))
+      return false;
+  return true;
+}
+
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
 static void read_launch(tf_mreader *r, const tf_mnode *node, tf_mstmt *out) {
@@ -128,7 +156,10 @@ static void read_launch(tf_mreader *r, const tf_mnode *node, tf_mstmt *out) {
   out->dynamic_smem = tf_mreader_expr(r, &smem);
   out->cooperative = tf_mreader_bool(r, &cooperative);
   out->programmatic_stream_serialization = tf_mreader_bool(r, &pss);
-  if (!r->failed) read_args(r, &args, &r->manifest->kernels[found].signature, out);
+  if (r->failed) return;
+  const tf_msignature *callee = &r->manifest->kernels[found].signature;
+  read_args(r, &args, callee, out);
+  if (!r->failed) out->same_signature = is_passed_through(r->signature, callee, out);
 }
 
 static void read_call(tf_mreader *r, const tf_mnode *node, tf_mstmt *out) {

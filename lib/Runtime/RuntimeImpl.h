@@ -127,10 +127,16 @@ typedef union tf_value {
   uint64_t bits;
 } tf_value;
 
-/* Launches a kernel of a manifest: solves its dims from the values, checks geometry against its sizes, fills hidden
- * parameters. */
+/* Dims and shapes that are known to be right for a signature. */
+typedef struct tf_solved {
+  const int64_t *dims;
+  const int64_t *const *shapes;
+} tf_solved;
+
+/* Launches a kernel of a manifest: solves its dims from the values (unless `solved` brings them; null else), checks the
+ * geometry against its sizes, fills hidden parameters. */
 TF_NODISCARD tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
-                                        const tf_value *values);
+                                        const tf_value *values, const tf_solved *solved);
 
 /* Remembers a launch for later messages. */
 void tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);
