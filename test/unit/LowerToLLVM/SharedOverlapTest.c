@@ -7,6 +7,7 @@
  * Sharing destroys something if a write of one tile stands in one interval with an access of the other, or between a value
  * written to the other and its reading (writes are by element: thread t writes element t and reads that of another warp). */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
