@@ -131,11 +131,14 @@ static void place_unrefined(builder *b, const tf_shard_domain *domain, const tf_
 }
 
 /* ---- The shape ------------------------------------------------------------------------------------------------------------- */
-/* Whether axis a comes before axis c in the search: the larger static value, else the order of the shape. */
+/* Whether axis a comes before axis c in the search: the larger value, where that is provable, else the order of the
+ * shape, which is right for C order. */
 static bool searched_before(const builder *b, unsigned a, unsigned c) {
-  int64_t x, y;
-  bool both = tf_dim_is_static(b->value[a], &x) && tf_dim_is_static(b->value[c], &y);
-  return both && x != y ? x > y : a < c;
+  const tf_dim *excess = tf_dim_linear(b->context, 1, b->value[a], -1, b->value[c]);
+  const tf_interval range = excess ? tf_interval_of(excess) : (tf_interval){INT64_MIN, INT64_MAX};
+  if (range.min >= 0 && range.max > 0) return true;
+  if (range.max <= 0 && range.min < 0) return false;
+  return a < c;
 }
 
 static void sort_search(builder *b) {
@@ -319,7 +322,8 @@ static bool build_shard(builder *b, const tf_type *type, const tf_dim *const *st
   b->out->mesh = tf_layout_mesh(layout);
   b->out->partial = domain.partial;
   b->out->private_instances = tf_type_storage(type) == TF_STORAGE_SMEM && has_private_split(b, &domain);
-  return domain.dealt ? build_dealt(b, &domain) : build_offsets(b, &domain, storage_strides);
+  bool is_dealt = domain.dealt || is_int(numel, 0); /* nothing to name: any steps will do */
+  return is_dealt ? build_dealt(b, &domain) : build_offsets(b, &domain, storage_strides);
 }
 
 static void index_local_factors(tf_ownership *ownership) {
@@ -382,10 +386,10 @@ void tf_ownership_enumerate(const tf_ownership *ownership, const int64_t *coordi
   int64_t base = 0, filled = 1;
   for (unsigned i = 0; i < ownership->factor_count; i++) {
     const tf_factor *factor = &ownership->factors[i];
+    if (is_int(factor->extent, 0)) return; /* no element at all */
     if (factor->mesh_axis < 0) continue;
     base += coordinates[factor->mesh_axis] / factor->divisor % int_of(factor->extent) * int_of(factor->step);
   }
-  if (tf_ownership_local_numel(ownership) <= 0) return;
   out[0] = base;
   for (unsigned i = 0; i < ownership->local_count; i++) { /* each factor repeats what stands, one step further */
     const tf_factor *factor = &ownership->factors[ownership->local[i]];

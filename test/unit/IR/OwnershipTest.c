@@ -321,6 +321,61 @@ START_TEST(symbolic_multiples_divide) {
 }
 END_TEST
 
+START_TEST(symbolic_storage_in_any_order) {
+  const tf_dim *m, *one = tf_dim_int(context, 1), *eight = tf_dim_int(context, 8);
+  ck_assert_int_eq(tf_dim_var(context, "M", 1, 1000, &m), TF_OK);
+  const tf_dim *shape[] = {m, eight}, *columns[] = {one, m}; /* column-major: M consecutive rows */
+  const tf_topology level = {TF_LEVEL_THREAD, eight};
+  const tf_mesh *mesh = tf_mesh_get(context, 1, &level, tf_layout_row_major(context, 1, &eight), 0, NULL);
+  const tf_shard_attr split = {TF_SHARD_SPLIT, 1, TF_REDUCE_SUM};
+  const tf_layout *plain =
+      tf_layout_plain(context, tf_tuple_dims(context, 2, shape), tf_tuple_dims(context, 2, columns));
+  const tf_type *type = tf_type_tensor(context, 2, shape, TF_DTYPE_F32,
+                                       tf_layout_shard(context, plain, 1, &split, mesh), TF_STORAGE_GMEM);
+  const tf_ownership *o = NULL;
+  const char *reason = "";
+  ck_assert_msg(tf_ownership_of(context, type, columns, &o, &reason) == TF_OK, "%s", reason);
+  ck_assert(o->steps_are_affine && o->factor_count == 2);
+  ck_assert(o->factors[0].shape_axis == 0 && o->factors[0].step == eight && o->factors[0].mesh_axis == -1);
+  ck_assert(o->factors[1].shape_axis == 1 && o->factors[1].step == one && o->factors[1].mesh_axis == 0);
+}
+END_TEST
+
+START_TEST(empty_tensors) {
+  const shard cases[] = {
+      {.rank = 2,
+       .shape = {0, 8},
+       .storage = {8, 1},
+       .layout_axes = 2,
+       .extent = {0, 8},
+       .stride = {8, 1},
+       .has_strides = true,
+       .mesh_axes = 1,
+       .mesh = {8},
+       .split = {1}},
+      {.rank = 2,
+       .shape = {4, 0},
+       .storage = {0, 1},
+       .layout_axes = 2,
+       .extent = {4, 0},
+       .stride = {0, 1},
+       .has_strides = true,
+       .mesh_axes = 1,
+       .mesh = {4},
+       .split = {0}},
+  };
+  for (size_t i = 0; i < 2; i++) {
+    const tf_ownership *o = NULL;
+    const int64_t instance[] = {1};
+    int64_t untouched = -5;
+    ck_assert_int_eq(ownership_of(&cases[i], &o, NULL), TF_OK);
+    ck_assert_int_eq(tf_ownership_local_numel(o), 0);
+    tf_ownership_enumerate(o, instance, &untouched);
+    ck_assert_int_eq(untouched, -5);
+  }
+}
+END_TEST
+
 /* ---- Flags, plain tensors, refusals ---- */
 START_TEST(plain_tensors_are_local) {
   const tf_dim *shape[] = {tf_dim_int(context, 3), tf_dim_int(context, 1), tf_dim_int(context, 5)};
@@ -432,6 +487,8 @@ int main(void) {
   tcase_add_test(tests, a_symbolic_axis_split_by_itself);
   tcase_add_test(tests, symbolic_rows_over_threads);
   tcase_add_test(tests, symbolic_multiples_divide);
+  tcase_add_test(tests, symbolic_storage_in_any_order);
+  tcase_add_test(tests, empty_tensors);
   tcase_add_test(tests, plain_tensors_are_local);
   tcase_add_test(tests, flags);
   tcase_add_test(tests, refusals);
