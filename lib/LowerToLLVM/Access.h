@@ -40,62 +40,51 @@ typedef struct tf_tensor {
   bool is_const;        /* a ConstTensor parameter: loads are invariant */
   LLVMTypeRef element;  /* memory type */
   LLVMValueRef pointer; /* element 0 of the base storage */
-  unsigned space;       /* its address space */
   unsigned alignment;   /* of the pointer, bytes */
+  bool wide;            /* offsets need 64 bits */
 } tf_tensor;
 tf_tensor tf_tensor_of(tf_lowering *lowering, const tf_expr *expr);
 bool tf_tensor_is_register(const tf_tensor *tensor);
 
-/* An offset in elements: constant + value. value null: 0. Its width is the tensor's offset width. */
-typedef struct tf_offset {
-  int64_t constant;
-  LLVMValueRef value;
-  int64_t divisor; /* divides value (not constant); 0 without a value */
-} tf_offset;
-
-/* ---- Drivers
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Drivers ---- */
 typedef struct tf_digit {
   const tf_dim *extent;
-  unsigned axis;        /* of the driver's shape; factors never straddle axes here */
-  const tf_dim *unit;   /* step on that axis */
-  int mesh_axis;        /* -1: local */
-  LLVMValueRef value;   /* mesh digits: this thread's, i32 */
-  int64_t local_stride; /* local digits: step in the position number */
+  const tf_dim *step; /* in the logical index of the driver's shape */
+  bool is_local;
+  bool is_cta;        /* walked by CTAs: never moves an address in shared memory or registers */
+  LLVMValueRef value; /* i32: this thread's digit, or the loop's that walks a local one; null: from the position */
+  int64_t stride;     /* local digits: positions per step; 0 if a loop walks it */
 } tf_digit;
 
 typedef struct tf_driver {
-  const tf_type *type; /* gives the common shape */
   unsigned rank;
-  const tf_dim *shape[TF_MAX_RANK];
+  const tf_dim *shape[TF_MAX_RANK]; /* common shape of the statement */
+  const tf_type *type;              /* of the tensor whose ownership drives */
+  const tf_ownership *ownership;    /* null: dealt out by the compiler */
   unsigned digit_count;
-  tf_digit digits[2 * TF_MAX_FACTORS];
+  tf_digit digits[TF_MAX_FACTORS];
   unsigned local_count;
-  unsigned local[2 * TF_MAX_FACTORS]; /* local digits, leftmost fastest: position = sum of digit * local_stride */
-  int64_t count;                      /* positions; -1 if only known at run time */
-  const tf_ownership *ownership;
+  unsigned local[TF_MAX_FACTORS]; /* digits that count through the thread's own elements, leftmost fastest:
+                                     position = sum of digit * stride */
+  int64_t count;                  /* positions; -1 if only known at run time */
+  const tf_dim *limit;            /* not null: elements at logical indices >= limit do not exist (the tail of a deal) */
 } tf_driver;
 
 /* The elements of a tensor that the executing thread holds or sees. */
 bool tf_driver_of(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *out);
-/* Logical coordinate of position p on an axis, i32: constants for what is local, mesh digits added. For iota and masks.
- */
-LLVMValueRef tf_driver_coordinate(tf_lowering *lowering, const tf_driver *driver, int64_t position, unsigned axis);
+/* The digit of local digit `which` (an index into driver->local) at a position. */
+int64_t tf_driver_local_digit(const tf_driver *driver, int64_t position, unsigned which);
 
-/* ---- Accesses
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- Accesses ---- */
 typedef struct tf_access {
   const tf_tensor *tensor;
   const tf_driver *driver;
-  /* Registers: number of the register that holds position p; null for the identity. */
-  const int32_t *registers;
-  /* Memory: */
-  LLVMValueRef pointer;                    /* base + starts + mesh digits, this thread's */
-  const tf_dim *steps[2 * TF_MAX_FACTORS]; /* per driver digit, in storage elements; null: broadcast (0) */
-  int64_t divisor;                         /* of the pointer's offset, in elements; 0: offset 0 */
-  bool wide;                               /* 64-bit offsets */
-  const tf_layout *swizzle;                /* applied to offsets; null without */
-  LLVMValueRef offset; /* the same as pointer, as an offset from tensor->pointer; used with a swizzle */
+  const int32_t *registers;         /* register tensors: the number that holds each position */
+  LLVMValueRef start;               /* what is the same for all threads and positions, as an offset; null: 0 */
+  int64_t divisor;                  /* divides start; 0: it is 0 */
+  struct tf_projection *projection; /* memory tensors: what the element adds to it; Project.h */
+  LLVMValueRef pointer;             /* pointer of start and the thread's digits; null with a swizzle */
+  struct tf_projection *clips;      /* coordinates of the view's clipped axes, without the window's starts */
 } tf_access;
 
 /* How a tensor is reached from the driver's positions, with NumPy's broadcasting from the tensor's shape to the
@@ -115,26 +104,39 @@ LLVMValueRef tf_access_load(tf_lowering *lowering, const tf_access *access, int6
                             unsigned width);
 void tf_access_store(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned inner, unsigned width,
                      LLVMValueRef value);
-/* Whether the element at p lies inside a clipped view's source, i1; null: provably. */
+/* Whether the element at p exists: it lies inside a clipped view's source, and below the driver's limit. i1; null:
+ * provably. */
 LLVMValueRef tf_access_inside(tf_lowering *lowering, const tf_access *access, int64_t position);
+/* The same at i64 coordinates of the value, and what reads outside give. */
+LLVMValueRef tf_tensor_inside(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
+                              const LLVMValueRef *coordinates);
+LLVMValueRef tf_tensor_clip_value(tf_lowering *lowering, const tf_tensor *tensor);
+/* A load or store of `width` elements at a pointer; loads of ConstTensors are marked invariant. */
+LLVMValueRef tf_tensor_load(tf_lowering *lowering, const tf_tensor *tensor, LLVMValueRef pointer, unsigned width,
+                            unsigned alignment);
+void tf_tensor_store(tf_lowering *lowering, LLVMValueRef pointer, LLVMValueRef value, unsigned alignment);
 
-/* ---- Registers directly: a fragment's local values by number, for mma and reductions
- * ------------------------------------------- */
+/* ---- Registers directly: a fragment's local values by number, for mma and reductions ---- */
 /* Number in the base allocation of each local value of the (possibly windowed) register tensor; null if the window's
  * start is only known at run time. Count is the view's local number of elements. */
 const int32_t *tf_tensor_registers(tf_lowering *lowering, const tf_tensor *tensor, int64_t *count);
 LLVMValueRef tf_register_load(tf_lowering *lowering, const tf_tensor *tensor, int64_t number);
 void tf_register_store(tf_lowering *lowering, const tf_tensor *tensor, int64_t number, LLVMValueRef value);
 
-/* ---- Memory directly: an element at run-time coordinates, for ldmatrix and T.load
- * -------------------------------------------------- */
-/* Pointer to element (c0, c1, …) of a memory tensor that no Split cuts on those axes; coordinates are i32 or i64
- * values. */
+/* ---- Memory directly: an element at run-time coordinates, for ldmatrix and T.load ---- */
+/* Pointer to element (c0, c1, …); coordinates are i32 or i64 values. On axes that a Split cuts, and for registers, they
+ * count the thread's own elements from its first. */
 LLVMValueRef tf_tensor_element(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
                                const LLVMValueRef *coordinates);
+/* The element at scalar expressions, in memory type; the clip value outside of a clipped view's source. */
+LLVMValueRef tf_tensor_load_element(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
+                                    const tf_expr *const *indices);
+/* Constant and starts of the view as an offset from tensor->pointer, of the tensor's offset width; null: 0. */
+LLVMValueRef tf_tensor_start(tf_lowering *lowering, const tf_tensor *tensor, int64_t *divisor);
+/* tensor->pointer + offset (null: 0) + constant elements; through the swizzle if the view has one. */
+LLVMValueRef tf_tensor_pointer(tf_lowering *lowering, const tf_tensor *tensor, LLVMValueRef offset, int64_t constant);
 
-/* ---- Element-wise statements
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- Element-wise statements ---- */
 /* A source of an element-wise statement: a tensor, or a scalar of a dtype, splat. */
 typedef struct tf_operand {
   bool is_scalar;

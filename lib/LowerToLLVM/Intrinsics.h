@@ -22,6 +22,9 @@ bool tf_lower_has_intrinsic(const tf_lowering *lowering, tf_intrinsic_id id);
 bool tf_lower_require(tf_lowering *lowering, const char *what, unsigned sm, char suffix, unsigned ptx);
 bool tf_target_has(const tf_target *target, unsigned sm, char suffix);
 
+/* Whether LLVM knows the row's intrinsic with exactly the row's type; for the test of the table. */
+bool tf_intrinsic_is_known(LLVMContextRef llvm, LLVMModuleRef module, tf_intrinsic_id id, const char **name);
+
 /* An LLVM intrinsic by name with explicit types, for rows of MmaAtoms.def; overload types as LLVM lists them (may be
  * none). Requirements are the caller's to check with tf_lower_require. */
 LLVMValueRef tf_lower_llvm_intrinsic(tf_lowering *lowering, const char *name, unsigned overload_count,

@@ -27,6 +27,7 @@
 #define TF_LOWER_LOWERING_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 
 #include <tilefoundry/Lower.h>
@@ -34,7 +35,8 @@
 #include "IR/Nodes.h"
 #include "IR/View.h"
 #include "Support/Context.h"
-#include "Verify/Kernel.h"
+#include "LowerToLLVM/KernelFacts.h"
+#include "Verify/Uniformity.h"
 
 /* Address spaces of NVPTX. */
 enum { TF_SPACE_GENERIC = 0, TF_SPACE_GLOBAL = 1, TF_SPACE_SHARED = 3, TF_SPACE_LOCAL = 5 };
@@ -46,14 +48,17 @@ typedef struct tf_module_lowering {
   const tf_target *target; /* never null, never cpu */
   LLVMContextRef llvm;
   LLVMModuleRef llvm_module;
-  tf_arena arena;       /* lives as long as this lowering */
-  unsigned ptx_version; /* the least that serves what was emitted so far, times 10 */
-  bool failed;          /* something was reported as unsupported */
-  unsigned smem_limit;
+  tf_arena arena;         /* lives as long as this lowering */
+  unsigned ptx_version;   /* the least that serves what was emitted so far, times 10 */
+  bool failed;            /* something was reported as unsupported */
+  LLVMDIBuilderRef debug; /* -g; else null */
+  LLVMMetadataRef debug_file;
+  struct {
+    TF_VEC(tf_kernel_facts);
+  } kernels; /* lowered so far, for the manifest */
 } tf_module_lowering;
 
-/* ---- Bindings
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Bindings ---- */
 /* What is known of an integer at compile time; feeds alignment proofs and 32-bit addressing. */
 typedef struct tf_int_facts {
   int64_t divisor;  /* >= 1 and divides every value; 0: the value is 0 */
@@ -68,10 +73,26 @@ typedef struct tf_binding {
   LLVMValueRef value;
   tf_int_facts facts; /* of an integer scalar */
   unsigned alignment; /* of a tensor's pointer, in bytes */
+  struct tf_binding *shadowed;
 } tf_binding;
 
-/* ---- One kernel
- * ------------------------------------------------------------------------------------------------------------ */
+/* A value that the entry block holds. */
+typedef struct tf_known_id {
+  const void *what; /* a placement, or a level's tag */
+  const struct tf_dim_frame *frame;
+  unsigned index;
+  LLVMValueRef value;
+} tf_known_id;
+
+typedef struct tf_environment {
+  struct tf_environment_slot *slots;
+  size_t used, capacity;
+  struct {
+    TF_VEC(tf_binding *);
+  } stack;
+} tf_environment;
+
+/* ---- One kernel ---- */
 typedef struct tf_lowering {
   tf_context *context;
   tf_module_lowering *module;
@@ -84,16 +105,24 @@ typedef struct tf_lowering {
   LLVMBuilderRef entry_builder; /* at the end of the entry block's allocas and special registers */
   LLVMValueRef llvm_function;
   LLVMBasicBlockRef return_block; /* where `return` of the current function goes */
+  tf_environment environment;
+  const struct tf_dim_frame *dims; /* run-time values of the current function's DimVars: Dims.c */
   struct {
-    TF_VEC(tf_binding);
-  } bindings;                    /* a stack: the last one of a variable counts */
-  struct tf_dim_binding *dims;   /* run-time values of the current function's DimVars */
-  struct tf_id_cache *ids;       /* special registers and coordinates that the entry block already holds */
-  struct tf_shared_plan *shared; /* SharedPlan.c's */
-  LLVMValueRef grid_barrier;     /* hidden parameter, or null */
-  int drawn_barriers;            /* ids that reductions drew, after the kernel's authored ones */
-  const tf_stmt *stmt;           /* being lowered */
-  tf_loc loc;                    /* its place */
+    TF_VEC(struct tf_known_id);
+  } ids;                       /* special registers and coordinates that the entry block already holds: Ids.c */
+  tf_shared_plan *shared;      /* where shared allocations lie; null until the first one */
+  LLVMValueRef shared_base;    /* placeholder of the block of shared memory */
+  LLVMValueRef grid_barrier;   /* hidden parameter, or null */
+  tf_facts *facts;             /* of scalar variables, for uniformity */
+  bool block_uniform;          /* all threads of a block come here, or none, as far as conditions decide */
+  bool left_early;             /* some threads of the current function may have returned before */
+  LLVMMetadataRef debug_scope; /* -g: the function's subprogram; null: no lines */
+  struct {
+    TF_VEC(tf_abort_site);
+  } aborts;            /* where the kernel may trap */
+  int drawn_barriers;  /* ids that reductions drew, after the kernel's authored ones */
+  const tf_stmt *stmt; /* being lowered */
+  tf_loc loc;          /* its place */
 } tf_lowering;
 
 /* Binds (shadowing) and finds. find returns null for views and meshes. */
@@ -103,8 +132,7 @@ tf_binding *tf_lower_find(tf_lowering *lowering, const tf_expr *var);
 size_t tf_lower_mark(const tf_lowering *lowering);
 void tf_lower_reset(tf_lowering *lowering, size_t mark);
 
-/* ---- Statements
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Statements ---- */
 void tf_lower_stmt(tf_lowering *lowering, const tf_stmt *stmt); /* Control.c: any statement, dispatch by kind */
 bool tf_lower_is_terminated(const tf_lowering *lowering);       /* nothing can follow in the current block */
 
@@ -127,13 +155,15 @@ LLVMBasicBlockRef tf_lower_new_block(tf_lowering *lowering, const char *name);
 void tf_lower_enter_block(tf_lowering *lowering,
                           LLVMBasicBlockRef block); /* branches there if needed, and goes on in it */
 
-/* trap and end the thread (Control.c); the current block is terminated. */
-void tf_lower_trap(tf_lowering *lowering);
+/* trap and end the thread (Control.c); the current block is terminated. The site is recorded for the manifest. */
+void tf_lower_trap(tf_lowering *lowering, tf_abort_site_kind kind, const char *message);
+/* Traps if the integer divisor is 0 (-fcheck=div). */
+void tf_lower_check_nonzero(tf_lowering *lowering, LLVMValueRef divisor);
 
-/* ---- Scalars (Scalar.c)
- * ---------------------------------------------------------------------------------------------------------- */
-/* The value of a scalar expression in its own dtype. */
+/* ---- Scalars (Scalar.c) ---- */
+/* The value of a scalar expression in its own dtype (tf_llvm_value_type), or converted to another. */
 LLVMValueRef tf_lower_scalar(tf_lowering *lowering, const tf_expr *expr);
+LLVMValueRef tf_lower_scalar_as(tf_lowering *lowering, const tf_expr *expr, tf_dtype dtype);
 /* An integer expression as i64 / truncated to i32, modulo 2^32. Constants stay constants. */
 LLVMValueRef tf_lower_int64(tf_lowering *lowering, const tf_expr *expr);
 LLVMValueRef tf_lower_int32(tf_lowering *lowering, const tf_expr *expr);
@@ -152,11 +182,29 @@ LLVMValueRef tf_lower_program_id(tf_lowering *lowering, tf_level level);
 LLVMValueRef tf_lower_coordinate(tf_lowering *lowering, const tf_mesh *mesh, unsigned axis);
 /* The same for a placement that is known already (Verify/Scopes.h). */
 LLVMValueRef tf_lower_placement_axis(tf_lowering *lowering, const tf_placement *placement, unsigned axis);
+/* Whether this instance has a position on the placement's mesh, i1. */
+LLVMValueRef tf_lower_placement_inside(tf_lowering *lowering, const tf_placement *placement);
 /* Linear id of the thread within its block, or of a lane within its warp, as a placement's level counts it. */
 LLVMValueRef tf_lower_placement_id(tf_lowering *lowering, const tf_placement *placement, unsigned level);
 
-/* ---- Constants and types (Types.c)
- * ------------------------------------------------------------------------------------------------- */
+/* Debug.c: gives what is emitted next the current statement's line. */
+void tf_lower_place(tf_lowering *lowering);
+/* Template.c: the statement of an @intrinsic. */
+void tf_lower_template(tf_lowering *lowering, const tf_stmt *stmt);
+
+/* ---- Inlined calls and uniformity (Call.c, Uniform.c) ---- */
+void tf_lower_call(tf_lowering *lowering, const tf_stmt *call);
+/* Remembers what a scalar variable depends on. */
+void tf_lower_note_scalar(tf_lowering *lowering, const tf_expr *var, const tf_expr *value);
+void tf_lower_note_loop(tf_lowering *lowering, const tf_stmt *loop);
+/* Whether all active threads of a block agree on the scalar. */
+bool tf_lower_is_uniform(tf_lowering *lowering, const tf_expr *scalar);
+/* Whether a loop's variable selects registers, so that it has to be known at compile time. */
+bool tf_lower_indexes_registers(tf_lowering *lowering, const tf_stmt *loop);
+/* -fcheck=bounds: traps if a window without clip leaves its source. */
+void tf_lower_check_window(tf_lowering *lowering, const tf_invocation *invocation);
+
+/* ---- Constants and types (Types.c) ---- */
 LLVMTypeRef tf_llvm_int(const tf_lowering *lowering, unsigned bits);
 LLVMValueRef tf_llvm_i32(const tf_lowering *lowering, int64_t value);
 LLVMValueRef tf_llvm_i64(const tf_lowering *lowering, int64_t value);
@@ -177,30 +225,32 @@ LLVMValueRef tf_llvm_extract(const tf_lowering *lowering, LLVMValueRef vector, u
 LLVMValueRef tf_llvm_insert(const tf_lowering *lowering, LLVMTypeRef element, unsigned width, LLVMValueRef vector,
                             LLVMValueRef value, unsigned index); /* vector null: starts from poison */
 
-/* ---- Shared memory (SharedPlan.c)
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Shared memory (SharedPlan.c) ---- */
 /* Pointer, addrspace(3), of `bytes` bytes of the block's shared memory for an allocation (its LetStmt's variable, one
  * per inlined copy), or for scratch that an op needs at this statement (var null; the lowering's region and stmt
  * identify it). */
 LLVMValueRef tf_shared_allocate(tf_lowering *lowering, const tf_expr *var, int64_t bytes, unsigned alignment);
 
-/* ---- Reports
- * -------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Reports ---- */
 /* Marks the lowering as failed; use after a tf_report at lowering->loc. */
 void tf_lower_fail(tf_lowering *lowering);
 
-/* ---- One function per op: Memory.c, Elementwise.c, Reduce.c, Mma.c, Async.c, Sync.c, Launch.c, Scalar.c
- * ------------------------------------ VALUE ops materialise only what needs code (an allocation); views are resolved
- * at their uses. SCALAR ops return the value in the dtype of `type`. */
+/* ---- One function per op: in the file of its family ----
+ * VALUE ops materialise only what needs code (an allocation); views are resolved at their uses. SCALAR ops return the
+ * value of the call in its dtype (tf_llvm_value_type). */
 typedef void tf_lower_value_fn(tf_lowering *lowering, const tf_expr *var, const tf_invocation *invocation);
 typedef void tf_lower_effect_fn(tf_lowering *lowering, const tf_invocation *invocation);
-typedef LLVMValueRef tf_lower_scalar_fn(tf_lowering *lowering, const tf_invocation *invocation, const tf_type *type);
+typedef LLVMValueRef tf_lower_scalar_fn(tf_lowering *lowering, const tf_expr *call);
 
 #define TF_LOWER_VALUE(ID)                        tf_lower_value_fn tf_lower_##ID;
 #define TF_LOWER_EFFECT(ID)                       tf_lower_effect_fn tf_lower_##ID;
 #define TF_LOWER_SCALAR(ID)                       tf_lower_scalar_fn tf_lower_##ID;
 #define TF_OP(ID, SURFACE, FORM, FAMILY, MEANING) TF_LOWER_##FORM(ID)
 #include <tilefoundry/Ops.def>
+
+/* Dispatch by op. */
+LLVMValueRef tf_lower_scalar_call(tf_lowering *lowering, const tf_expr *call);
+void tf_lower_value_call(tf_lowering *lowering, const tf_expr *var, const tf_expr *call);
+void tf_lower_effect(tf_lowering *lowering, const tf_stmt *evaluate);
 
 #endif

@@ -1,0 +1,28 @@
+/* Between the files that make up Access.h. */
+#ifndef TF_LOWER_ACCESS_IMPL_H
+#define TF_LOWER_ACCESS_IMPL_H
+
+#include "LowerToLLVM/Access.h"
+#include "LowerToLLVM/IntMath.h"
+
+/* Numbers the local digits that positions count (those without a loop), and counts the positions. */
+void tf_driver_number(tf_driver *driver);
+/* Replaces a plain driver's digits: chunks of `chunk` elements go round-robin to `threads` threads, this one is `rank`. */
+void tf_driver_deal(tf_lowering *lowering, tf_driver *driver, int64_t chunk, int64_t threads, LLVMValueRef rank);
+/* Whether the position is below the driver's limit, i1; null: provably. */
+LLVMValueRef tf_driver_exists(tf_lowering *lowering, const tf_driver *driver, int64_t position);
+
+/* Register numbers without the window's start: of the tensor's own local values, and of the driver's positions (null if
+ * they differ between threads). */
+const int32_t *tf_tensor_numbers(tf_lowering *lowering, const tf_tensor *tensor, int64_t *count);
+const int32_t *tf_driver_registers(tf_lowering *lowering, const tf_driver *driver, const tf_tensor *tensor);
+/* Null if the ownerships cannot be compared (symbolic). */
+const tf_pairing *tf_lower_pairing(tf_lowering *lowering, const tf_ownership *to, const tf_type *to_type,
+                                   const tf_ownership *from, const tf_type *from_type);
+
+LLVMValueRef tf_access_address(tf_lowering *lowering, const tf_access *access, int64_t position);
+bool tf_access_is_monotonic(const tf_access *access, unsigned inner);
+/* Whether aligned chunks of `width` positions exist as a whole or not at all. */
+bool tf_access_is_coarse(tf_lowering *lowering, const tf_access *access, unsigned inner, unsigned width);
+
+#endif

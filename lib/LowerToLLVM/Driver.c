@@ -1,0 +1,199 @@
+/* The entry points of Lower.h: verify, lower every kernel into one LLVM module, then what was asked for.
+ *
+ *   tf_verify -> tf_lower_kernel for each kernel -> LLVM IR -> (Targets/Emit.c) PTX
+ *                                                -> facts   -> (Manifest.c) JSON */
+#include <tilefoundry/Lower.h>
+#include <tilefoundry/Verify.h>
+
+#include <string.h>
+
+#include "IR/Target.h"
+#include "LowerToLLVM/Debug.h"
+#include "LowerToLLVM/Function.h"
+#include "LowerToLLVM/Manifest.h"
+#include "LowerToLLVM/Targets/Emit.h"
+#include "Verify/Kernel.h"
+
+/* ---- Target ---- */
+static const tf_target *target_of(const tf_stmt *function) {
+  const tf_target *target = tf_function_target(function);
+  return target && !tf_target_is_cpu(target) ? target : tf_target_default();
+}
+
+static bool is_kernel(const tf_module *module, const tf_stmt *function) {
+  return !tf_function_is_host(function) && tf_function_is_kernel(module, function);
+}
+
+/* One PTX module has one target: the option's, else the one that all kernels name. */
+static bool choose_target(tf_module_lowering *lowering) {
+  const tf_module *module = lowering->module;
+  const tf_stmt *first = NULL;
+  lowering->target = lowering->options->target;
+  for (unsigned i = 0; i < module->function_count; i++) {
+    const tf_stmt *function = module->functions[i];
+    if (lowering->options->target || !is_kernel(module, function)) continue;
+    if (!first) {
+      first = function;
+      lowering->target = target_of(function);
+    } else if (target_of(function) != lowering->target) {
+      tf_report(lowering->context, function->loc, LOWER_TARGETS, tf_function_name(function),
+                tf_target_name(target_of(function)), tf_function_name(first), tf_target_name(lowering->target));
+      return false;
+    }
+  }
+  if (!lowering->target) lowering->target = tf_target_default();
+  return true;
+}
+
+/* ---- The module ---- */
+static bool is_empty(const char *text) {
+  return !text || !*text;
+}
+
+/* Sets the caller's module up for the target, or checks that it is. */
+static tf_status prepare(tf_module_lowering *lowering) {
+  LLVMTargetMachineRef machine = tf_target_machine(lowering->target, tf_target_min_ptx(lowering->target), 0);
+  if (!machine) {
+    tf_report(lowering->context, TF_NO_LOC, LOWER_LLVM, "no back end for nvptx64");
+    return TF_UNSUPPORTED;
+  }
+  LLVMTargetDataRef data = LLVMCreateTargetDataLayout(machine);
+  char *layout = LLVMCopyStringRepOfTargetData(data), *triple = LLVMGetTargetMachineTriple(machine);
+  tf_status status = TF_OK;
+  if (is_empty(LLVMGetTarget(lowering->llvm_module)))
+    LLVMSetTarget(lowering->llvm_module, triple);
+  else if (strcmp(LLVMGetTarget(lowering->llvm_module), triple) != 0)
+    status = TF_INVALID_ARGUMENT;
+  if (is_empty(LLVMGetDataLayoutStr(lowering->llvm_module)))
+    LLVMSetDataLayout(lowering->llvm_module, layout);
+  else if (strcmp(LLVMGetDataLayoutStr(lowering->llvm_module), layout) != 0)
+    status = TF_INVALID_ARGUMENT;
+  LLVMDisposeMessage(layout);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeTargetData(data);
+  LLVMDisposeTargetMachine(machine);
+  return status;
+}
+
+static const char *source_name(const tf_module *module) {
+  return module->function_count > 0 ? tf_context_source_name(module->context, module->functions[0]->loc.file) : "";
+}
+
+static tf_status lower_kernels(tf_module_lowering *lowering) {
+  const tf_module *module = lowering->module;
+  tf_pass_timer timer = tf_pass_begin(lowering->options, "lower");
+  tf_debug_begin_module(lowering, source_name(module));
+  for (unsigned i = 0; i < module->function_count; i++)
+    if (is_kernel(module, module->functions[i])) tf_lower_kernel(lowering, module->functions[i]);
+  tf_debug_end_module(lowering);
+  tf_pass_end(&timer);
+  return lowering->failed ? TF_UNSUPPORTED : TF_OK;
+}
+
+static tf_status verify(const tf_module *module, const tf_lower_options *options) {
+  tf_verify_options verify_options = TF_VERIFY_OPTIONS_INIT;
+  verify_options.target = options->target;
+  tf_pass_timer timer = tf_pass_begin(options, "verify");
+  tf_status status = tf_verify(module, &verify_options);
+  tf_pass_end(&timer);
+  return status;
+}
+
+static tf_status lower_module(tf_module_lowering *lowering) {
+  tf_status status = verify(lowering->module, lowering->options);
+  if (status == TF_OK && !choose_target(lowering)) status = TF_UNSUPPORTED;
+  if (status == TF_OK) status = prepare(lowering);
+  if (status == TF_OK) status = lower_kernels(lowering);
+  return status;
+}
+
+/* ---- Jobs: what an entry point does once the module is lowered, under the out-of-memory guard ---- */
+typedef enum job_kind { JOB_NOTHING, JOB_LLVM, JOB_PTX, JOB_MANIFEST } job_kind;
+
+typedef struct job {
+  job_kind kind;
+  tf_module_lowering lowering;
+  const char *text;
+} job;
+
+static tf_status print_llvm(job *work) {
+  char *text = LLVMPrintModuleToString(work->lowering.llvm_module);
+  work->text = tf_arena_strndup(&work->lowering.context->arena, text, strlen(text));
+  LLVMDisposeMessage(text);
+  return TF_OK;
+}
+
+static tf_status write_manifest(job *work) {
+  const tf_module_lowering *lowering = &work->lowering;
+  tf_module_facts facts = {.module = lowering->module,
+                           .target = lowering->target,
+                           .ptx_version = tf_ptx_version(lowering),
+                           .chosen_entry = lowering->options->entry,
+                           .kernel_count = (unsigned)lowering->kernels.count,
+                           .kernels = lowering->kernels.items};
+  return tf_manifest_write(&facts, &work->text);
+}
+
+static tf_status run_job(void *argument) {
+  job *work = argument;
+  tf_status status = lower_module(&work->lowering);
+  if (status != TF_OK) return status;
+  switch (work->kind) {
+  case JOB_LLVM:
+    return print_llvm(work);
+  case JOB_PTX:
+    return tf_emit_module(&work->lowering, &work->text);
+  case JOB_MANIFEST:
+    return write_manifest(work);
+  case JOB_NOTHING:
+    break;
+  }
+  return TF_OK;
+}
+
+static tf_status start_job(job *work, const tf_module *module, const tf_lower_options *options, LLVMContextRef llvm,
+                           LLVMModuleRef llvm_module) {
+  tf_context *context = tf_module_context(module);
+  work->lowering = (tf_module_lowering){
+      .context = context, .module = module, .options = options, .llvm = llvm, .llvm_module = llvm_module};
+  tf_arena_init(&work->lowering.arena, &context->oom);
+  tf_status status = tf_context_try(context, run_job, work);
+  if (work->lowering.debug) LLVMDisposeDIBuilder(work->lowering.debug);
+  tf_arena_destroy(&work->lowering.arena);
+  return status;
+}
+
+/* A job in an LLVM context of its own. */
+static tf_status run_alone(job_kind kind, const tf_module *module, const tf_lower_options *options, const char **out) {
+  if (!module || !options || !out || options->size != sizeof *options) return TF_INVALID_ARGUMENT;
+  job work = {.kind = kind};
+  LLVMContextRef llvm = LLVMContextCreate();
+  const char *name = tf_module_name(module);
+  LLVMModuleRef llvm_module = LLVMModuleCreateWithNameInContext(name ? name : "tir", llvm);
+  LLVMContextSetDiagnosticHandler(llvm, tf_llvm_diagnostic, &work.lowering);
+  tf_status status = start_job(&work, module, options, llvm, llvm_module);
+  LLVMDisposeModule(llvm_module);
+  LLVMContextDispose(llvm);
+  if (status == TF_OK) *out = work.text;
+  return status;
+}
+
+tf_status tf_lower_to_llvm(const tf_module *module, const tf_lower_options *options, LLVMContextRef llvm_context,
+                           LLVMModuleRef llvm_module) {
+  if (!module || !options || !llvm_context || !llvm_module || options->size != sizeof *options)
+    return TF_INVALID_ARGUMENT;
+  job work = {.kind = JOB_NOTHING};
+  return start_job(&work, module, options, llvm_context, llvm_module);
+}
+
+tf_status tf_emit_llvm(const tf_module *module, const tf_lower_options *options, const char **out) {
+  return run_alone(JOB_LLVM, module, options, out);
+}
+
+tf_status tf_emit_ptx(const tf_module *module, const tf_lower_options *options, const char **out) {
+  return run_alone(JOB_PTX, module, options, out);
+}
+
+tf_status tf_emit_manifest(const tf_module *module, const tf_lower_options *options, const char **out) {
+  return run_alone(JOB_MANIFEST, module, options, out);
+}
