@@ -14,7 +14,7 @@ bool tf_mparam_is_tensor(const tf_mparam *param) {
 /* ---- One tensor by itself ---------------------------------------------------------------------------------------- */
 
 static tf_status check_dtype(const tf_mparam *p, DLDataType have, const tf_why *why) {
-  DLDataType want = tf_element_to_dlpack(p->element);
+  DLDataType want = p->dlpack;
   if (have.code == want.code && have.bits == want.bits && have.lanes == want.lanes) return TF_OK;
   char text[64];
   tf_dlpack_describe(have, text, sizeof text);
@@ -128,6 +128,7 @@ static tf_status check_stride(const tf_mparam *p, unsigned axis, int64_t have, i
 }
 
 static tf_status check_tensor_strides(const tf_mparam *p, const DLTensor *t, const tf_menv *env, const tf_why *why) {
+  if (!p->strides && !t->strides) return TF_OK;
   int64_t dense = 1; /* C-order stride of the axis: what a null stride array stands for */
   for (unsigned axis = p->rank; axis-- > 0; dense *= t->shape[axis]) {
     int64_t want = dense, have = t->strides ? t->strides[axis] : dense;

@@ -54,6 +54,7 @@ typedef struct tf_mparam {
   const char *name;
   tf_mparam_kind kind;
   tf_element element;
+  DLDataType dlpack;       /* the same for tensors' headers */
   unsigned rank;           /* tensors */
   const tf_mexpr *shape;   /* rank of them */
   const tf_mexpr *strides; /* null: C order; else rank of them, in elements */

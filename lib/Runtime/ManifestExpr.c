@@ -150,6 +150,7 @@ static void read_tensor(tf_mreader *r, const tf_mnode *node, bool kernel, tf_mpa
   static const char *const keys[] = {"name", "kind", "dtype", "shape", "strides", "storage", "alignment", NULL};
   if (!tf_mreader_object(r, node, keys)) return;
   out->element = read_element(r, node);
+  out->dlpack = tf_element_to_dlpack(out->element);
   tf_mnode shape = tf_mnode_member(node, "shape"), strides = tf_mnode_member(node, "strides");
   tf_mnode storage = tf_mnode_member(node, "storage"), alignment = tf_mnode_member(node, "alignment");
   out->shape = tf_mreader_exprs(r, &shape, 1, TF_MAX_RANK, &out->rank);
