@@ -171,7 +171,7 @@ bool tf_verify_arguments(tf_verifier *v, const tf_stmt *callee, bool host, tf_lo
     for (unsigned i = 0; i < count; i++) {
       binder.param = callee->function.params[i];
       binder.arg = args[i];
-      binder.loc = args[i]->loc.line ? args[i]->loc : loc;
+      binder.loc = tf_use_loc(args[i], loc);
       if (!tf_type_is_tensor(binder.param->type) || !tf_type_is_tensor(binder.arg->type)) {
         good = refuse(&binder, "parameters and arguments are tensors and scalars");
         continue;

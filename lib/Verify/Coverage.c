@@ -199,10 +199,9 @@ static const char *element_text(tf_verifier *v, const tf_type *type, int64_t ind
 
 static void note_layouts(tf_statement *s) {
   tf_verifier *v = s->v;
-  tf_report(v->context, tf_verifier_loc(v, s->destination.expr), LAYOUT_OF_DESTINATION,
-            layout_text(v, s->destination.type));
+  tf_report(v->context, s->destination.expr->loc, LAYOUT_OF_DESTINATION, layout_text(v, s->destination.type));
   for (unsigned i = 0; i < s->count; i++)
-    tf_report(v->context, tf_verifier_loc(v, s->sources[i].expr), LAYOUT_OF_SOURCE, layout_text(v, s->sources[i].type));
+    tf_report(v->context, s->sources[i].expr->loc, LAYOUT_OF_SOURCE, layout_text(v, s->sources[i].type));
   tf_report(v->context, v->stmt->loc, STAGING_HINT);
 }
 

@@ -32,8 +32,13 @@ bool tf_verifier_is_refused(tf_verifier *v, const tf_stmt *stmt) {
   return !mark(v, &refused_tag, stmt, 0, false);
 }
 
+tf_loc tf_use_loc(const tf_expr *expr, tf_loc statement) {
+  bool own = expr && expr->kind != TF_EXPR_VAR && expr->loc.line != 0;
+  return own ? expr->loc : statement;
+}
+
 tf_loc tf_verifier_loc(const tf_verifier *v, const tf_expr *expr) {
-  return expr && expr->loc.line != 0 ? expr->loc : v->stmt->loc;
+  return tf_use_loc(expr, v->stmt->loc);
 }
 
 bool tf_verifier_call_notes(tf_verifier *v) {

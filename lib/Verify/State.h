@@ -89,7 +89,9 @@ bool tf_verifier_call_notes(tf_verifier *verifier);
        : false)
 #define TF_FIRST_ID(ID, ...) TF_DIAG_##ID
 
-/* The place of an expression, or of the statement at hand if it has none. */
+/* Where an expression is used: its own place, but for a variable (whose place is its binding) the statement's. */
+tf_loc tf_use_loc(const tf_expr *expr, tf_loc statement);
+/* The same for the statement at hand. */
 tf_loc tf_verifier_loc(const tf_verifier *verifier, const tf_expr *expr);
 
 /* Notes that list the scopes in force, innermost first. */

@@ -103,7 +103,7 @@ static bool read_call(tf_reader *r, const tf_expr *expr, tf_loc loc, unsigned de
 
 /* depth 0: the value of a let, where VALUE ops may stand. */
 static bool read_expr(tf_reader *r, const tf_expr *expr, tf_loc stmt_loc, unsigned depth) {
-  tf_loc loc = loc_or(expr->loc, stmt_loc);
+  tf_loc loc = tf_use_loc(expr, stmt_loc);
   if (depth > TF_MAX_NESTING) {
     tf_report(r->v->context, loc, NESTING, (int)TF_MAX_NESTING);
     return false;
@@ -139,14 +139,14 @@ static void read_block(tf_reader *r, const tf_stmt *block);
 static bool read_condition(tf_reader *r, const tf_stmt *stmt, const tf_expr *cond) {
   if (!read_operand(r, cond, stmt)) return false;
   if (tf_is_scalar(cond) && tf_type_dtype(cond->type) == TF_DTYPE_BOOL) return true;
-  tf_report(r->v->context, loc_or(cond->loc, stmt->loc), CONDITION_NOT_BOOL, tf_expr_describe(r->v->context, cond));
+  tf_report(r->v->context, tf_use_loc(cond, stmt->loc), CONDITION_NOT_BOOL, tf_expr_describe(r->v->context, cond));
   return false;
 }
 
 static bool read_bound(tf_reader *r, const tf_stmt *stmt, const tf_expr *bound) {
   if (!read_operand(r, bound, stmt)) return false;
   if (tf_is_scalar(bound) && tf_dtype_is_integer(tf_type_dtype(bound->type))) return true;
-  tf_report(r->v->context, loc_or(bound->loc, stmt->loc), RANGE_NOT_INTEGER, tf_expr_describe(r->v->context, bound));
+  tf_report(r->v->context, tf_use_loc(bound, stmt->loc), RANGE_NOT_INTEGER, tf_expr_describe(r->v->context, bound));
   return false;
 }
 
