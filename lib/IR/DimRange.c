@@ -49,26 +49,35 @@ tf_interval tf_interval_of(const tf_dim *dim) {
 
 /* ---- Atoms
  * ------------------------------------------------------------------------------------------------------------ */
-/* floor(a / b) at two interval ends, either of which may be open; b is not 0. */
-static int64_t end_quotient(int64_t a, int64_t b) {
-  bool open_a = a == INT64_MIN || a == INT64_MAX, open_b = b == INT64_MIN || b == INT64_MAX;
-  if (open_a) return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-  if (open_b) return a == 0 || (a < 0) == (b < 0) ? 0 : -1;
-  return tf_int_floor_div(a, b);
+/* An end of an interval. An open one stands for values beyond 64 bits on its side. */
+typedef struct interval_end {
+  int64_t value;
+  bool open;
+} interval_end;
+
+/* floor(a / b) at two ends; b is not 0. */
+static int64_t end_quotient(interval_end a, interval_end b) {
+  bool same_sign = (a.value < 0) == (b.value < 0);
+  if (a.open) return same_sign ? INT64_MAX : INT64_MIN;
+  if (b.open) return a.value == 0 || same_sign ? 0 : -1;
+  if (b.value == -1) return clamp(-(wide)a.value);
+  return tf_int_floor_div(a.value, b.value);
 }
 
+/* The quotient is monotonic in each operand while b keeps its sign: the ends bound it. */
 static tf_interval floor_div_interval(tf_interval a, tf_interval b) {
+  const interval_end as[2] = {{a.min, a.min == INT64_MIN}, {a.max, a.max == INT64_MAX}};
+  const interval_end bs[2] = {{b.min, b.min == INT64_MIN}, {b.max, b.max == INT64_MAX}};
   if (b.min <= 0 && b.max >= 0) { /* |a // b| never exceeds |a| */
-    if (a.min == INT64_MIN || a.max == INT64_MAX) return (tf_interval){INT64_MIN, INT64_MAX};
+    if (as[0].open || as[1].open || a.max == INT64_MIN) return (tf_interval){INT64_MIN, INT64_MAX};
     int64_t most = a.max > -a.min ? a.max : -a.min;
     return (tf_interval){-most, most};
   }
-  int64_t ends[4] = {end_quotient(a.min, b.min), end_quotient(a.min, b.max), end_quotient(a.max, b.min),
-                     end_quotient(a.max, b.max)};
-  tf_interval range = {ends[0], ends[0]};
-  for (int i = 1; i < 4; i++) {
-    range.min = ends[i] < range.min ? ends[i] : range.min;
-    range.max = ends[i] > range.max ? ends[i] : range.max;
+  tf_interval range = {INT64_MAX, INT64_MIN};
+  for (int i = 0; i < 4; i++) {
+    int64_t end = end_quotient(as[i / 2], bs[i % 2]);
+    range.min = end < range.min ? end : range.min;
+    range.max = end > range.max ? end : range.max;
   }
   return range;
 }

@@ -13,11 +13,11 @@ static bool fail(const char **reason, const char *why) {
 }
 
 /* Bounds the size and the sum of |stride| * (extent - 1), so that no later arithmetic overflows. */
-static bool is_bounded(const tf_flat *flat) {
+bool tf_flat_is_bounded(const tf_flat *flat) {
   int64_t size = 1, reach = 0, span;
   for (unsigned i = 0; i < flat->count; i++) {
     int64_t extent = flat->extent[i] > 0 ? flat->extent[i] : 1, stride = flat->stride[i];
-    if (stride <= -TF_FLAT_MAX_OFFSET || stride >= TF_FLAT_MAX_OFFSET) return false;
+    if (flat->extent[i] < 0 || stride <= -TF_FLAT_MAX_OFFSET || stride >= TF_FLAT_MAX_OFFSET) return false;
     if (__builtin_mul_overflow(extent - 1, stride < 0 ? -stride : stride, &span)) return false;
     if (__builtin_mul_overflow(size, extent, &size) || __builtin_add_overflow(reach, span, &reach)) return false;
     if (size > TF_FLAT_MAX_OFFSET || reach > TF_FLAT_MAX_OFFSET) return false;
@@ -39,7 +39,7 @@ bool tf_flat_load(const tf_layout *layout, tf_flat *out, const char **reason) {
       return fail(reason, "a stride of the layout is not known at compile time");
     if (__builtin_mul_overflow(product, out->extent[i], &product)) return fail(reason, "the layout is too large");
   }
-  return is_bounded(out) || fail(reason, "the layout is too large");
+  return tf_flat_is_bounded(out) || fail(reason, "the layout is too large");
 }
 
 const tf_layout *tf_flat_store(tf_context *context, const tf_flat *flat) {

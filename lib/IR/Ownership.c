@@ -211,7 +211,7 @@ static bool load_domain(const tf_shard_domain *domain, tf_flat *flat) {
     if (!tf_dim_is_static(domain->axes[i].extent, &flat->extent[i]) ||
         !tf_dim_is_static(domain->axes[i].stride, &flat->stride[i]))
       return false;
-  return true;
+  return tf_flat_is_bounded(flat);
 }
 
 /* The first offset of the domain that names no element, if there is one. */

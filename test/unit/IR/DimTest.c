@@ -237,6 +237,44 @@ START_TEST(simplification_never_changes_the_value) {
 }
 END_TEST
 
+/* Numbers at the ends of 64 bits: a refusal (null, no value) is fine, a wrong value is not. Sanitizers watch the rest. */
+START_TEST(extreme_constants) {
+  static const int64_t extremes[] = {
+      INT64_MAX, INT64_MIN, INT64_MIN + 1, INT64_MAX - 1, (int64_t)1 << 62, -((int64_t)1 << 62), 3037000500, -1, 2};
+  uint64_t seed = 99;
+  int compared = 0;
+  for (int round = 0; round < 40000; round++) {
+    node tree[NODES];
+    int64_t values[VARS], actual;
+    wide expected;
+    int count = random_tree(&seed, tree);
+    count = count > 7 ? 7 : count;
+    for (int i = 0; i < count; i++)
+      if (tree[i].kind == -1) tree[i].value = extremes[random_below(&seed, 9)];
+    tree[count - 1] = (node){.kind = (int)random_below(&seed, 8), .a = count - 2, .b = count - 3};
+    for (int i = 0; i < count; i++) /* one product at most: the model stays within 128 bits */
+      if (tree[i].kind == TF_DIM_MUL && i != count - 1) tree[i].kind = TF_DIM_SUB;
+    const tf_dim *dim = build(tree, count - 1);
+    if (!dim) continue;
+    random_values(&seed, values);
+    tf_dim_print(context, dim);
+    tf_dim_divisor(dim);
+    if (model(tree, count - 1, values, &expected) && tf_dim_evaluate(dim, value_of, values, &actual)) {
+      int64_t min, max;
+      ck_assert_msg(actual == expected, "%s", tf_dim_print(context, dim));
+      tf_dim_range(dim, &min, &max);
+      ck_assert_msg(min <= actual && actual <= max, "%s", tf_dim_print(context, dim));
+      compared++;
+    }
+    if (round % 500 == 499) {
+      teardown();
+      setup();
+    }
+  }
+  ck_assert_int_gt(compared, 5000);
+}
+END_TEST
+
 START_TEST(text_reads_back_as_the_same_dim) {
   uint64_t seed = 77;
   int compared = 0;
@@ -475,6 +513,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, simplification_never_changes_the_value);
+  tcase_add_test(tests, extreme_constants);
   tcase_add_test(tests, text_reads_back_as_the_same_dim);
   tcase_add_test(tests, equal_forms_are_one_dim);
   tcase_add_test(tests, a_divisor_that_may_be_0_is_kept);

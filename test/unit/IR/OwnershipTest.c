@@ -454,6 +454,12 @@ START_TEST(refusals) {
   refuse(&s, "T.tensor_view");
   s = good, s.extent[0] = 8;
   refuse(&s, "64 elements");
+  s = good, s.stride[0] = INT64_MAX / 2;
+  refuse(&s, "do not decompose");
+  s = good, s.stride[0] = -8;
+  refuse(&s, "outside the shape");
+  s = good, s.storage[0] = INT64_MAX;
+  refuse(&s, "outside the shape");
   const tf_mesh *mesh = mesh_of(&good);
   const tf_layout *plain = tf_layout_plain(context, ints(2, good.extent), ints(2, good.stride));
   const tf_shard_attr dynamic = {TF_SHARD_DYNAMIC, 0, TF_REDUCE_SUM}, two[2] = {{TF_SHARD_BROADCAST, 0, TF_REDUCE_SUM}};
