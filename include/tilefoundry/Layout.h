@@ -131,7 +131,9 @@ TF_API const tf_layout *tf_layout_left_inverse(tf_context *context, const tf_lay
 TF_API const tf_layout *tf_layout_right_inverse(tf_context *context, const tf_layout *layout, const char **reason);
 TF_API const tf_layout *tf_layout_product(tf_context *context, const tf_layout *a, const tf_layout *b,
                                           const char **reason);
+/* Whether no two coordinates share an offset; exact, without enumerating plain layouts. */
 TF_API bool tf_layout_is_injective(const tf_layout *layout, const char **reason);
+/* Whether the coordinates can be read off every offset by dividing by the strides in descending order. */
 TF_API bool tf_layout_is_inverse_projectable(const tf_layout *layout, const char **reason);
 /* The coordinate index whose offset it is; false if the offset is not in the image. */
 TF_API bool tf_layout_project(const tf_layout *layout, int64_t offset, int64_t *index);

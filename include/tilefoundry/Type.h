@@ -97,6 +97,7 @@ TF_API bool tf_launch_attr_from_name(const char *name, tf_launch_attr_kind *out)
  * Division and modulus floor, as Python's. */
 typedef struct tf_dim tf_dim;
 
+/* The functions below accept the null that an overflow gives: nothing is known of it, it has no value and prints as None. */
 typedef enum tf_dim_op {
   TF_DIM_ADD,
   TF_DIM_SUB,

@@ -116,12 +116,16 @@ static void print_dim(tf_context *context, tf_string *out, const tf_dim *dim, pr
 }
 
 void tf_dim_append(tf_context *context, tf_string *out, const tf_dim *dim) {
+  if (!dim) {
+    tf_string_puts(out, "None"); /* the dim of an overflow: only messages print it */
+    return;
+  }
   print_dim(context, out, dim, PREC_SUM);
 }
 
 const char *tf_dim_print(tf_context *context, const tf_dim *dim) {
   tf_string out;
   tf_string_init(&out, &context->arena);
-  print_dim(context, &out, dim, PREC_SUM);
+  tf_dim_append(context, &out, dim);
   return out.text;
 }

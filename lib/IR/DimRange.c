@@ -117,7 +117,7 @@ bool tf_dim_is_nonzero(const tf_dim *dim) {
 }
 
 void tf_dim_range(const tf_dim *dim, int64_t *min, int64_t *max) {
-  tf_interval range = tf_interval_of(dim);
+  tf_interval range = dim ? tf_interval_of(dim) : (tf_interval){INT64_MIN, INT64_MAX};
   if (min) *min = range.min;
   if (max) *max = range.max;
 }
@@ -133,6 +133,7 @@ static int64_t atom_divisor(const tf_atom *atom) {
 }
 
 int64_t tf_dim_divisor(const tf_dim *dim) {
+  if (!dim) return 1;
   int64_t gcd = tf_int_gcd(dim->constant, 0);
   for (unsigned i = 0; i < dim->term_count; i++) {
     int64_t part = tf_int_gcd(dim->terms[i].coefficient, 0), product;
@@ -220,6 +221,7 @@ static const tf_atom *next_var(const tf_dim *dim, const char *after, const tf_at
 
 void tf_dim_visit_vars(const tf_dim *dim, tf_dim_visit_fn visit, void *user) {
   const char *after = NULL;
+  if (!dim || !visit) return;
   for (const tf_atom *var = next_var(dim, after, NULL); var; var = next_var(dim, after, NULL)) {
     visit(user, var->name, var->min, var->max + 1);
     after = var->name;
@@ -244,6 +246,7 @@ static const tf_dim *substitute_atom(tf_context *context, const tf_atom *atom, t
 }
 
 const tf_dim *tf_dim_substitute(tf_context *context, const tf_dim *dim, tf_dim_replace_fn replace, void *user) {
+  if (!context || !dim || !replace) return NULL;
   const tf_dim *sum = tf_dim_int(context, dim->constant);
   for (unsigned i = 0; i < dim->term_count && sum; i++) {
     const tf_dim *product = tf_dim_int(context, dim->terms[i].coefficient);

@@ -485,6 +485,21 @@ static void collect(void *user, const char *name, int64_t lo, int64_t hi) {
   sprintf(text + strlen(text), "%s[%ld,%ld)", name, (long)lo, (long)hi);
 }
 
+START_TEST(the_null_of_an_overflow_is_harmless) {
+  int64_t min, max;
+  const tf_dim *overflow = op(TF_DIM_MUL, num(INT64_MAX), num(2));
+  ck_assert_ptr_null(overflow);
+  ck_assert_ptr_null(op(TF_DIM_MIN, overflow, vars[0]));
+  ck_assert_ptr_null(op(TF_DIM_CEIL_DIV, vars[0], overflow));
+  tf_dim_range(overflow, &min, &max);
+  ck_assert(min == INT64_MIN && max == INT64_MAX && tf_dim_divisor(overflow) == 1);
+  ck_assert(!tf_dim_is_static(overflow, &min) && !tf_dim_evaluate(overflow, value_of, NULL, &min));
+  ck_assert_str_eq(tf_dim_print(context, overflow), "None");
+  ck_assert_ptr_null(tf_dim_substitute(context, overflow, NULL, NULL));
+  tf_dim_visit_vars(overflow, NULL, NULL);
+}
+END_TEST
+
 START_TEST(vars_are_visited_once_in_order) {
   char text[200] = "";
   tf_dim_visit_vars(read_dim("S*K + (S + K)//N + K"), collect, text);
@@ -524,6 +539,7 @@ int main(void) {
   tcase_add_test(tests, overflow_is_null);
   tcase_add_test(tests, growth_is_bounded);
   tcase_add_test(tests, dim_vars);
+  tcase_add_test(tests, the_null_of_an_overflow_is_harmless);
   tcase_add_test(tests, vars_are_visited_once_in_order);
   tcase_add_test(tests, substitution);
   suite_add_tcase(suite, tests);
