@@ -42,7 +42,9 @@ typedef struct matrix_copy {
   unsigned cells;                        /* elements of one register */
   bool transposed;
   const fragment_digit *column, *row,
-      *pair; /* lane % 4, lane / 4; the elements of one register, null if it holds one */
+      *pair;         /* lane % 4, lane / 4; the elements of one register, null if it holds one */
+  LLVMValueRef base; /* this lane's row address for groups of the pattern at the tile's origin */
+  int64_t pattern[TF_MAX_RANK][4];
 } matrix_copy;
 
 /* ---- Does the fragment have the instruction's shape? ---- */
@@ -93,22 +95,29 @@ static lane_role role_of(const tf_placement *placement, const fragment_digit *di
   return !level->lane && threads > 0 && threads % 32 == 0 ? ROLE_WARP : ROLE_OTHER;
 }
 
+/* The local digit that counts the elements of a register: it goes on where the column digit starts. */
+static bool find_pair(matrix_copy *it) {
+  for (unsigned i = 0; i < it->digit_count; i++) {
+    const fragment_digit *digit = &it->digits[i];
+    bool continues = digit->axis == it->column->axis && digit->unit * it->cells == it->column->unit;
+    if (digit->mesh_axis < 0 && digit->extent == it->cells && continues) it->pair = digit;
+  }
+  return it->pair || it->cells == 1;
+}
+
 /* Finds the lane's digits and the register's; false if some digit is none of the known kinds. */
 static bool sort_digits(tf_lowering *lowering, matrix_copy *it) {
   const tf_mesh *mesh = it->destination.view->ownership->mesh;
   const tf_placement *placement = mesh ? tf_region_placement(&lowering->region, mesh, NULL) : NULL;
   for (unsigned i = 0; placement && i < it->digit_count; i++) {
     const fragment_digit *digit = &it->digits[i];
-    if (digit->mesh_axis < 0) {
-      if (digit->local_stride == 1 && digit->extent == it->cells) it->pair = digit;
-      continue;
-    }
+    if (digit->mesh_axis < 0) continue;
     lane_role role = role_of(placement, digit);
     if (role == ROLE_OTHER) return false;
     if (role == ROLE_COLUMN) it->column = digit;
     if (role == ROLE_ROW) it->row = digit;
   }
-  return it->column && it->row && (it->pair || it->cells == 1);
+  return it->column && it->row && find_pair(it);
 }
 
 static bool walks(const fragment_digit *digit, unsigned axis, int64_t unit) {
@@ -201,21 +210,48 @@ static bool matches(tf_lowering *lowering, matrix_copy *it) {
 /* ---- Code ---- */
 
 typedef struct matrix {
-  int64_t position; /* of the register's first value */
+  int64_t position; /* number of the register's first value */
   int64_t start[TF_MAX_RANK];
 } matrix;
 
-/* The coordinates at which the matrices of one thread start, the warp's share left out. */
-static unsigned enumerate(const matrix_copy *it, matrix *out) {
+/* Matrices that a step of the digit passes over on its axis. */
+static int64_t distance_of(const matrix_copy *it, const fragment_digit *digit) {
+  bool across = it->transposed || digit->axis != it->contiguous;
+  return digit->unit / (across ? 8 : 4 * (int64_t)it->cells);
+}
+
+/* Neighbouring matrices come together, rows of the fragment before columns: that is the order of the registers of an mma
+ * operand, and what an instruction loads then lies in consecutive registers, where mma wants it. */
+static bool comes_before(const matrix_copy *it, const fragment_digit *a, const fragment_digit *b) {
+  int64_t near = distance_of(it, a), far = distance_of(it, b);
+  return near != far ? near < far : a->axis < b->axis;
+}
+
+static unsigned matrix_digits(const matrix_copy *it, const fragment_digit *order[TF_MAX_FACTORS]) {
   unsigned count = 0;
-  for (int64_t position = 0; position < it->count; position += it->cells) {
-    matrix *next = &out[count++];
-    memset(next, 0, sizeof *next);
-    next->position = position;
-    for (unsigned i = 0; i < it->digit_count; i++) {
-      const fragment_digit *digit = &it->digits[i];
-      if (digit->mesh_axis < 0 && digit != it->pair)
-        next->start[digit->axis] += position / digit->local_stride % digit->extent * digit->unit;
+  for (unsigned i = 0; i < it->digit_count; i++) {
+    const fragment_digit *digit = &it->digits[i];
+    if (digit->mesh_axis >= 0 || digit == it->pair) continue;
+    unsigned at = count++;
+    for (; at > 0 && comes_before(it, digit, order[at - 1]); at--)
+      order[at] = order[at - 1];
+    order[at] = digit;
+  }
+  return count;
+}
+
+/* The matrices of one thread: where they start, the warp's share left out, and the register that each one fills. */
+static unsigned enumerate(const matrix_copy *it, matrix *out) {
+  const fragment_digit *order[TF_MAX_FACTORS];
+  unsigned digits = matrix_digits(it, order), count = (unsigned)(it->count / it->cells);
+  memset(out, 0, count * sizeof *out);
+  for (unsigned i = 0; i < count; i++) {
+    int64_t rest = i;
+    for (unsigned d = 0; d < digits; d++) {
+      int64_t value = rest % order[d]->extent;
+      rest /= order[d]->extent;
+      out[i].position += value * order[d]->local_stride;
+      out[i].start[order[d]->axis] += value * order[d]->unit;
     }
   }
   return count;
@@ -279,39 +315,72 @@ static LLVMValueRef warp_share(tf_lowering *lowering, const matrix_copy *it, uns
   return sum;
 }
 
-/* This lane's row address for the group; groups of fewer than four repeat matrices, whose addresses nobody looks at. */
-static LLVMValueRef row_address(tf_lowering *lowering, const matrix_copy *it, const matrix *group, unsigned count) {
+/* This lane's row address for a group whose first matrix starts at `start`, the others at `starts` behind it. */
+static LLVMValueRef row_address(tf_lowering *lowering, const matrix_copy *it, const int64_t *start,
+                                int64_t starts[TF_MAX_RANK][4]) {
+  LLVMBuilderRef builder = lowering->builder;
   LLVMValueRef coordinates[TF_MAX_RANK];
   for (unsigned axis = 0; axis < it->rank; axis++) {
-    int64_t starts[4];
-    for (unsigned m = 0; m < 4; m++)
-      starts[m] = group[m % count].start[axis];
     LLVMValueRef rows = row_share(lowering, it, axis), sum = warp_share(lowering, it, axis);
-    if (rows) sum = LLVMBuildAdd(lowering->builder, sum, rows, "");
-    coordinates[axis] = LLVMBuildAdd(lowering->builder, sum, pick(lowering, starts), "");
+    if (rows) sum = LLVMBuildAdd(builder, sum, rows, "");
+    sum = LLVMBuildAdd(builder, sum, pick(lowering, starts[axis]), "");
+    coordinates[axis] = LLVMBuildAdd(builder, sum, tf_llvm_i32(lowering, start[axis]), "");
   }
   return tf_tensor_element(lowering, &it->source, it->rank, coordinates);
 }
 
-static void store_register(tf_lowering *lowering, const matrix_copy *it, const int32_t *numbers, LLVMValueRef bits) {
+/* Storage elements between the origin and these coordinates; false if a stride is symbolic or a swizzle interferes. */
+static bool static_distance(const matrix_copy *it, const int64_t *start, int64_t *distance) {
+  if (it->source.view->inner) return false;
+  *distance = 0;
+  for (unsigned axis = 0; axis < it->rank; axis++) {
+    int64_t stride = 0;
+    if (!tf_dim_is_static(it->source.view->strides[axis], &stride)) return false;
+    *distance += start[axis] * stride;
+  }
+  return true;
+}
+
+/* Groups of one pattern differ by constants: their addresses are one register and an immediate offset. Groups of fewer than
+ * four matrices repeat some, whose addresses nobody looks at. */
+static LLVMValueRef group_address(tf_lowering *lowering, matrix_copy *it, const matrix *group, unsigned count) {
+  static const int64_t origin[TF_MAX_RANK] = {0};
+  int64_t pattern[TF_MAX_RANK][4], distance = 0;
+  memset(pattern, 0, sizeof pattern);
+  for (unsigned axis = 0; axis < it->rank; axis++)
+    for (unsigned m = 0; m < 4; m++)
+      pattern[axis][m] = group[m % count].start[axis] - group[0].start[axis];
+  if (!static_distance(it, group[0].start, &distance)) return row_address(lowering, it, group[0].start, pattern);
+  if (!it->base || memcmp(pattern, it->pattern, sizeof pattern) != 0) {
+    memcpy(it->pattern, pattern, sizeof pattern);
+    it->base = row_address(lowering, it, origin, pattern);
+  }
+  LLVMValueRef index = tf_llvm_i32(lowering, distance);
+  return LLVMBuildInBoundsGEP2(lowering->builder, it->source.element, it->base, &index, 1, "");
+}
+
+/* registers: of all of the thread's values; first: the position of the register's first one. */
+static void store_register(tf_lowering *lowering, const matrix_copy *it, const int32_t *registers, int64_t first,
+                           LLVMValueRef bits) {
   LLVMTypeRef type = tf_llvm_vector(it->destination.element, it->cells);
   LLVMValueRef values = LLVMBuildBitCast(lowering->builder, bits, type, "");
+  int64_t stride = it->pair ? it->pair->local_stride : 0;
   for (unsigned i = 0; i < it->cells; i++)
-    tf_register_store(lowering, &it->destination, numbers[i], tf_llvm_extract(lowering, values, i));
+    tf_register_store(lowering, &it->destination, registers[first + i * stride], tf_llvm_extract(lowering, values, i));
 }
 
 /* count is 1, 2 or 4. */
-static void load_group(tf_lowering *lowering, const matrix_copy *it, const matrix *group, unsigned count,
+static void load_group(tf_lowering *lowering, matrix_copy *it, const matrix *group, unsigned count,
                        const int32_t *registers) {
   const char *name = tf_arena_printf(lowering->arena, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%u%s.b16", count,
                                      it->transposed ? ".trans" : "");
-  LLVMValueRef address = row_address(lowering, it, group, count);
+  LLVMValueRef address = group_address(lowering, it, group, count);
   LLVMTypeRef pointer = LLVMTypeOf(address);
   LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 1, &pointer, 1, &address);
   tf_lower_mark_convergent(lowering, results);
   for (unsigned m = 0; m < count; m++) {
     LLVMValueRef bits = count == 1 ? results : LLVMBuildExtractValue(lowering->builder, results, m, "");
-    store_register(lowering, it, &registers[group[m].position], bits);
+    store_register(lowering, it, registers, group[m].position, bits);
   }
 }
 

@@ -1,0 +1,138 @@
+/* The back end's part of the job, in a child process: should LLVM end the process after all, the parent says so in a message
+ * of its own. The child's diagnostics go to the common stderr, its result comes back through a pipe. */
+#include "Llc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void print_pass(void *user, const char *pass, const char *text) {
+  (void)user;
+  fprintf(stderr, "# ---- after %s ----\n%s", pass, text);
+}
+
+static void print_time(void *user, const char *pass, double seconds) {
+  (void)user;
+  fprintf(stderr, "%-12s %9.3f ms\n", pass, seconds * 1e3);
+}
+
+/* The .target of the PTX, for the assembler. */
+static void target_of_ptx(const char *ptx, char *out, size_t size) {
+  const char *at = strstr(ptx, "\n.target ");
+  size_t length = at ? strcspn(at + 9, ",\n ") : 0;
+  snprintf(out, size, "%.*s", (int)length, at ? at + 9 : "");
+}
+
+static bool keep(const char *text, size_t length, llc_text *out) {
+  out->bytes = malloc(length + 1);
+  if (!out->bytes) return false;
+  memcpy(out->bytes, text, length);
+  out->bytes[length] = 0;
+  out->length = length;
+  return true;
+}
+
+static bool assemble(const char *ptx, llc_text *out) {
+  char target[32];
+  target_of_ptx(ptx, target, sizeof target);
+  return llc_assemble(ptx, strlen(ptx), target, out);
+}
+
+static int emit_here(const llc_options *options, const tf_module *module, llc_text *out) {
+  const char *text = NULL;
+  tf_lower_options lower = options->lower;
+  tf_status status = TF_OK;
+  lower.print = print_pass;
+  if (options->time_passes) lower.time = print_time;
+  switch (options->emit) {
+  case LLC_EMIT_TIR:
+    status = tf_print(module, &text);
+    break;
+  case LLC_EMIT_LLVM:
+    status = tf_emit_llvm(module, &lower, &text);
+    break;
+  case LLC_EMIT_PTX:
+  case LLC_EMIT_CUBIN:
+    status = tf_emit_ptx(module, &lower, &text);
+    break;
+  case LLC_EMIT_MANIFEST:
+    status = tf_emit_manifest(module, &lower, &text);
+    break;
+  }
+  if (status != TF_OK) return 1;
+  bool fine = options->emit == LLC_EMIT_CUBIN ? assemble(text, out) : keep(text, strlen(text), out);
+  return fine ? 0 : 1;
+}
+
+/* ---- The child ---- */
+static bool write_all(int fd, const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t count = write(fd, bytes, length);
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) {
+      bytes += count;
+      length -= (size_t)count;
+    }
+  }
+  return true;
+}
+
+static _Noreturn void run_child(const llc_options *options, const tf_module *module, int fd) {
+  llc_text text = {NULL, 0};
+  int status = emit_here(options, module, &text);
+  if (status == 0 && !write_all(fd, text.bytes, text.length)) status = 1;
+  fflush(NULL);
+  _exit(status);
+}
+
+static bool read_all(int fd, llc_text *out) {
+  size_t capacity = 0;
+  for (;;) {
+    if (out->length + 1 >= capacity) {
+      capacity = capacity ? 2 * capacity : 65536;
+      char *bytes = realloc(out->bytes, capacity);
+      if (!bytes) return false;
+      out->bytes = bytes;
+    }
+    ssize_t count = read(fd, out->bytes + out->length, capacity - 1 - out->length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    out->length += (size_t)count;
+  }
+  out->bytes[out->length] = 0;
+  return true;
+}
+
+static int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  fprintf(stderr, "tf-llc: error: the back end stopped with signal %d; this is a fault of tf-llc, please report it\n",
+          WTERMSIG(status));
+  return 1;
+}
+
+int llc_emit_module(const llc_options *options, const tf_module *module, bool isolated, llc_text *out) {
+  int fds[2];
+  *out = (llc_text){NULL, 0};
+  if (!isolated || options->emit == LLC_EMIT_TIR || pipe(fds) != 0) return emit_here(options, module, out);
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0) {
+    close(fds[0]);
+    close(fds[1]);
+    return emit_here(options, module, out);
+  }
+  if (child == 0) {
+    close(fds[0]);
+    run_child(options, module, fds[1]);
+  }
+  close(fds[1]);
+  bool read_fine = read_all(fds[0], out);
+  close(fds[0]);
+  int status = wait_for(child);
+  return read_fine ? status : 1;
+}
