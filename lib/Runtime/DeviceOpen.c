@@ -83,7 +83,7 @@ static tf_status open_auto(tf_runtime *rt, const tf_device_options *options) {
   tf_runtime_clear_error(rt);
   tf_status status = open_sim(rt, NULL, options);
   if (status != TF_OK) return status;
-  snprintf(rt->note, sizeof rt->note, "%.160s; using the simulated device %.60s", reason, rt->name);
+  snprintf(rt->note, sizeof rt->note, "%.200s; using the simulated device sm_%u", reason, rt->info.compute);
   rt->info.fallback_note = rt->note;
   return TF_OK;
 }
