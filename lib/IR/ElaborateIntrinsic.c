@@ -113,9 +113,21 @@ static bool is_expr_annotation(tf_elab *e, const tf_node *annotation) {
   return name.kind == TF_NAME_SPECIAL && name.index == TF_SPECIAL_EXPR;
 }
 
+/* snake_case, and no op's name: a call of it must not read as the op's. */
+static bool check_name(tf_elab *e, const tf_node *node) {
+  const char *name = node->def.name;
+  tf_op op;
+  bool snake = name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0' && name[0] >= 'a';
+  bool is_op = tf_op_from_name(name, &op);
+  if (snake && !is_op) return true;
+  tf_report(e->context, node->def.name_loc, INTRINSIC_NAME, name, is_op ? "an op has it" : "it is not in snake_case");
+  return false;
+}
+
 static bool check_signature(tf_elab *e, const tf_node *node) {
-  bool good = node->def.returns && node->def.returns->kind == TF_NODE_NONE;
-  if (!good) tf_report(e->context, node->def.name_loc, INTRINSIC_RETURN, node->def.name);
+  bool returns = node->def.returns && node->def.returns->kind == TF_NODE_NONE;
+  if (!returns) tf_report(e->context, node->def.name_loc, INTRINSIC_RETURN, node->def.name);
+  bool good = check_name(e, node) && returns;
   for (unsigned i = 0; i < node->def.param_count; i++) {
     const tf_param_syntax *param = &node->def.params[i];
     if (is_expr_annotation(e, param->annotation)) continue;

@@ -47,12 +47,18 @@ static tf_value unary(tf_elab *e, tf_scalar_unary_kind kind, const tf_value *x, 
   return call(e, TF_OP_SCALAR_UNARY, 1, &arg, kind, loc);
 }
 
+/* Where conditions must be decided: a part that is not. NONE stands for it. */
+static bool is_open(const tf_elab *e, const tf_value *v) {
+  return e->deciding && v->kind != TF_VALUE_BOOL && v->kind != TF_VALUE_ERROR;
+}
+
 tf_value tf_eval_unary(tf_elab *e, const tf_node *node) {
   tf_value x = tf_eval(e, node->binary.right), out;
   tf_unary_op op = (tf_unary_op)node->op;
   if (x.kind == TF_VALUE_ERROR) return x;
   if (op == TF_UNARY_OP_NOT) {
     if (x.kind == TF_VALUE_BOOL) return tf_value_of_bool(!x.b);
+    if (is_open(e, &x)) return TF_VALUE_OF_NONE;
     return unary(e, TF_SCALAR_UNARY_NOT, &x, node->loc);
   }
   if (tf_static_unary(e->context, op, &x, node->loc, &out)) return out;
@@ -83,6 +89,8 @@ tf_value tf_eval_logic(tf_elab *e, const tf_node *node) {
     tf_value next = eval_conditional(e, node->list.items[i], conditional);
     if (result.kind == TF_VALUE_ERROR || next.kind == TF_VALUE_ERROR) {
       result = error();
+    } else if (is_open(e, &result) || is_open(e, &next)) {
+      result = TF_VALUE_OF_NONE;
     } else if (result.kind == TF_VALUE_BOOL && next.kind == TF_VALUE_BOOL) {
       result = tf_value_of_bool(is_or ? result.b || next.b : result.b && next.b);
     } else if (may_be_operand(&result) && may_be_operand(&next)) {
@@ -104,6 +112,7 @@ static tf_value compare(tf_elab *e, unsigned op, const tf_value *a, const tf_val
   bool open_dims = (a->kind == TF_VALUE_DIM || b->kind == TF_VALUE_DIM) && may_be_operand(a) && may_be_operand(b);
   if (open_dims && !e->deciding)
     result = TF_COMPARE_UNKNOWN; /* a run-time condition, also where bounds would decide it */
+  if (e->deciding && (!is_static || result == TF_COMPARE_UNKNOWN)) return TF_VALUE_OF_NONE;
   if (result == TF_COMPARE_TRUE || result == TF_COMPARE_FALSE) return tf_value_of_bool(result == TF_COMPARE_TRUE);
   bool possible = may_be_operand(a) && may_be_operand(b) && op < TF_SCALAR_BINARY_COUNT && result != TF_COMPARE_NONE;
   if (!possible) return refuse_operands(e, tf_binary_op_spelling(op), a, b, loc);
@@ -148,6 +157,8 @@ tf_value tf_eval_compare(tf_elab *e, const tf_node *node) {
       result = tf_value_of_bool(result.b && link.b);
     } else if (result.kind == TF_VALUE_ERROR || link.kind == TF_VALUE_ERROR) {
       result = error();
+    } else if (is_open(e, &result) || is_open(e, &link)) {
+      result = TF_VALUE_OF_NONE;
     } else {
       const tf_expr *args[] = {tf_as_operand(e, &result, node->loc), tf_as_operand(e, &link, node->loc)};
       result = call(e, TF_OP_SCALAR_BINARY, 2, args, TF_SCALAR_BINARY_AND, node->loc);

@@ -128,7 +128,8 @@ tf_binding *tf_lookup(tf_elab *e, const char *name, tf_loc loc) {
 void tf_rebindings_suspend(tf_elab *e, size_t mark) {
   for (size_t i = mark; i < e->rebindings.count; i++) {
     tf_binding *binding = e->rebindings.items[i].binding;
-    if (!loop_inside(e, binding)) binding->rebound = TF_NO_LOC; /* in a loop the next turn may see it */
+    bool next_turn = loop_inside(e, binding) != NULL; /* of a loop, which may take another branch */
+    binding->rebound = next_turn ? e->rebindings.items[i].loc : TF_NO_LOC;
   }
 }
 

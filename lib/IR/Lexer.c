@@ -17,6 +17,7 @@ typedef struct bracket {
 
 typedef struct indent {
   uint32_t column, alternative; /* tabs to 8, tabs to 1 */
+  bool assumed;                 /* after a fault: a level without an INDENT of its own */
 } indent;
 
 typedef struct lexer {
@@ -123,7 +124,7 @@ static void skip_comment(lexer *l) {
 
 /* ---- Indentation ---- */
 static void measure_indent(lexer *l, indent *out) {
-  *out = (indent){0, 0};
+  *out = (indent){0, 0, false};
   for (;; l->at++) {
     char c = peek(l, 0);
     if (c == ' ') {
@@ -133,7 +134,7 @@ static void measure_indent(lexer *l, indent *out) {
       out->column = (out->column / 8 + 1) * 8;
       out->alternative++;
     } else if (c == '\f') {
-      *out = (indent){0, 0};
+      *out = (indent){0, 0, false};
     } else {
       return;
     }
@@ -157,13 +158,13 @@ static void deeper(lexer *l, indent now) {
 
 static void shallower(lexer *l, indent now) {
   while (l->indent_count && now.column < l->indents[l->indent_count].column) {
-    l->indent_count--;
-    push(l, TF_TOKEN_DEDENT, 0, l->at);
+    if (!l->indents[l->indent_count--].assumed) push(l, TF_TOKEN_DEDENT, 0, l->at);
   }
   indent top = l->indents[l->indent_count];
   if (now.column != top.column) {
     tf_report(l->context, loc_at(l, l->at, 1), LEX_DEDENT);
-    l->indents[l->indent_count] = now; /* believed from here on: one report for a whole block */
+    now.assumed = true; /* the lines that follow at this column are no further faults */
+    l->indents[++l->indent_count] = now;
   } else if (now.alternative != top.alternative) {
     mixed_tabs(l);
   }
@@ -434,10 +435,8 @@ tf_tokens tf_lex(tf_context *context, uint32_t file, tf_arena *arena) {
   if (l->bracket_count && !l->tokens.stopped) report_unclosed(l);
   size_t count = l->tokens.count;
   if (count && l->tokens.items[count - 1].kind != TF_TOKEN_NEWLINE) push(l, TF_TOKEN_NEWLINE, 0, l->at);
-  while (l->indent_count) {
-    l->indent_count--;
-    push(l, TF_TOKEN_DEDENT, 0, l->at);
-  }
+  while (l->indent_count)
+    if (!l->indents[l->indent_count--].assumed) push(l, TF_TOKEN_DEDENT, 0, l->at);
   push(l, TF_TOKEN_END, 0, l->at);
   return l->tokens;
 }
