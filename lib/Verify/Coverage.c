@@ -26,12 +26,14 @@ typedef struct tf_statement {
   tf_side sources[MOST_SOURCES];
   tf_index_map maps[MOST_SOURCES];
   bool copy, shared;
+  bool
+      each_cta; /* CTAs are enumerated one by one: some do not come here, or the sides split over them in different ways */
   tf_arena *scratch;
 } tf_statement;
 
 /* ---- Enumeration ---------------------------------------------------------------------------------------------------------- */
 
-/* Which elements of a source the thread at hand sees: stamp[i] == thread + 1. */
+/* Which elements of a source the thread at hand sees: those with its mark. */
 typedef struct tf_seen {
   int32_t *stamp;
   int64_t numel, local;
@@ -39,7 +41,7 @@ typedef struct tf_seen {
 } tf_seen;
 
 static bool prepare_seen(tf_statement *s, const tf_side *side, tf_seen *seen) {
-  seen->numel = tf_static_or(tf_type_numel(s->v->context, side->type), -1);
+  seen->numel = tf_side_span(s->v, side);
   seen->local = tf_side_local_numel(side);
   if (seen->numel < 0 || seen->local < 0 || seen->numel > MOST_STEPS || seen->local > MOST_STEPS) return false;
   seen->stamp = TF_ARENA_ARRAY(s->scratch, int32_t, seen->numel + 1);
@@ -47,16 +49,16 @@ static bool prepare_seen(tf_statement *s, const tf_side *side, tf_seen *seen) {
   return true;
 }
 
-static void stamp(const tf_side *side, tf_seen *seen, int64_t thread) {
-  if (!tf_side_enumerate(side, thread, seen->indices)) return;
+static void stamp(const tf_side *side, tf_seen *seen, int64_t cta, int64_t thread, int32_t mark) {
+  if (!tf_side_enumerate(side, cta, thread, seen->indices)) return;
   for (int64_t i = 0; i < seen->local; i++)
-    if (seen->indices[i] >= 0 && seen->indices[i] < seen->numel) seen->stamp[seen->indices[i]] = (int32_t)thread + 1;
+    if (seen->indices[i] >= 0 && seen->indices[i] < seen->numel) seen->stamp[seen->indices[i]] = mark;
 }
 
-static bool held(const tf_statement *s, const tf_seen *seen, int64_t thread, int64_t index) {
+static bool held(const tf_statement *s, const tf_seen *seen, int32_t mark, int64_t index) {
   for (unsigned i = 0; i < s->count; i++) {
     int64_t at = tf_index_map_apply(&s->maps[i], index);
-    if (at < 0 || at >= seen[i].numel || seen[i].stamp[at] != (int32_t)thread + 1) return false;
+    if (at < 0 || at >= seen[i].numel || seen[i].stamp[at] != mark) return false;
   }
   return true;
 }
@@ -92,32 +94,60 @@ static tf_coverage judge_instances(const tf_instances *all, int64_t numel) {
   return result;
 }
 
+typedef struct tf_enumeration {
+  tf_statement *s;
+  tf_seen destination, sources[MOST_SOURCES];
+  tf_instances *instances;
+  int32_t mark; /* of the thread and CTA at hand */
+  tf_coverage result;
+} tf_enumeration;
+
+/* One thread; false when the verdict is reached. */
+static bool visit(tf_enumeration *e, int64_t cta, int64_t thread) {
+  tf_statement *s = e->s;
+  e->mark++;
+  for (unsigned i = 0; i < s->count; i++)
+    stamp(&s->sources[i], &e->sources[i], cta, thread, e->mark);
+  if (!tf_side_enumerate(&s->destination, cta, thread, e->destination.indices)) return true;
+  int64_t key = s->shared ? tf_side_instance(s->v, &s->destination, thread) : 0;
+  uint8_t *elements = s->shared ? instance_of(s, e->instances, key, e->destination.numel) : NULL;
+  for (int64_t i = 0; i < e->destination.local; i++) {
+    int64_t index = e->destination.indices[i];
+    bool good = held(s, e->sources, e->mark, index);
+    if (!s->shared && !good) {
+      e->result = (tf_coverage){MISSING, thread, index, 1};
+      return false;
+    }
+    if (s->shared && index >= 0 && index < e->destination.numel) elements[index] |= good ? 3 : 1;
+  }
+  return true;
+}
+
+/* Whether a CTA comes here, as far as the scopes of this function say. */
+static bool cta_is_inside(const tf_verifier *v, int64_t cta) {
+  int64_t thread = tf_threads_next(&v->region.active, 0);
+  for (const tf_scope *scope = v->region.scope; scope; scope = scope->outer)
+    if (!tf_placement_coordinates(scope->placement, cta, thread, NULL)) return false;
+  return true;
+}
+
 static tf_coverage enumerate(tf_statement *s) {
   tf_coverage unproven = {.outcome = UNPROVEN};
-  tf_seen destination, seen[MOST_SOURCES];
-  if (!prepare_seen(s, &s->destination, &destination)) return unproven;
-  int64_t steps = destination.local;
+  tf_enumeration e = {.s = s, .instances = TF_ARENA_NEW(s->scratch, tf_instances)};
+  if (!prepare_seen(s, &s->destination, &e.destination)) return unproven;
+  int64_t steps = e.destination.local, ctas = s->each_cta ? tf_static_or(s->v->geometry.grid, MOST_STEPS) : 1;
   for (unsigned i = 0; i < s->count; i++) {
-    if (!prepare_seen(s, &s->sources[i], &seen[i])) return unproven;
-    steps += seen[i].local;
+    if (!prepare_seen(s, &s->sources[i], &e.sources[i])) return unproven;
+    steps += e.sources[i].local;
   }
   const tf_thread_set *active = &s->v->region.active;
-  if (steps > MOST_STEPS / tf_threads_count(active)) return unproven;
-  tf_instances *instances = TF_ARENA_NEW(s->scratch, tf_instances);
-  for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1)) {
-    for (unsigned i = 0; i < s->count; i++)
-      stamp(&s->sources[i], &seen[i], t);
-    if (!tf_side_enumerate(&s->destination, t, destination.indices)) continue;
-    int64_t key = s->shared ? tf_side_instance(s->v, &s->destination, t) : 0;
-    uint8_t *elements = s->shared ? instance_of(s, instances, key, destination.numel) : NULL;
-    for (int64_t i = 0; i < destination.local; i++) {
-      int64_t index = destination.indices[i];
-      bool good = held(s, seen, t, index);
-      if (!s->shared && !good) return (tf_coverage){MISSING, t, index, 1};
-      if (s->shared && index >= 0 && index < destination.numel) elements[index] |= good ? 3 : 1;
-    }
+  if (steps > MOST_STEPS / tf_threads_count(active) / ctas) return unproven;
+  for (int64_t cta = 0; cta < ctas; cta++) {
+    if (s->each_cta && !cta_is_inside(s->v, cta)) continue;
+    for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1))
+      if (!visit(&e, s->each_cta ? cta : -1, t)) return e.result;
   }
-  return s->shared ? judge_instances(instances, destination.numel) : (tf_coverage){.outcome = COVERED};
+  return s->shared ? judge_instances(e.instances, e.destination.numel) : (tf_coverage){.outcome = COVERED};
 }
 
 /* ---- Memo ------------------------------------------------------------------------------------------------------------------ */
@@ -135,7 +165,8 @@ typedef struct tf_coverage_key {
   const tf_scope *scope;
   tf_thread_set active;
   tf_coverage_side sides[MOST_SOURCES + 1];
-  uint64_t count, copy, all_ctas;
+  const tf_dim *grid; /* if each CTA is enumerated */
+  uint64_t count, copy;
 } tf_coverage_key;
 
 static const char coverage_tag;
@@ -152,7 +183,8 @@ static tf_coverage memoised(tf_statement *s) {
   key.active = s->v->region.active;
   key.sides[0] = side_key(&s->destination);
   bool instances = s->shared && (s->destination.view->outer || s->destination.view->base);
-  key.scope = instances ? s->v->region.scope : NULL;
+  key.scope = instances || s->each_cta ? s->v->region.scope : NULL;
+  key.grid = s->each_cta ? s->v->geometry.grid : NULL;
   if (!instances) key.sides[0].base = NULL;
   for (unsigned i = 0; i < s->count; i++) {
     key.sides[i + 1] = side_key(&s->sources[i]);
@@ -160,7 +192,6 @@ static tf_coverage memoised(tf_statement *s) {
   }
   key.count = s->count;
   key.copy = s->copy;
-  key.all_ctas = s->v->region.all_ctas;
   void **slot = tf_context_memo(s->v->context, &key, sizeof key);
   if (!*slot) {
     tf_arena scratch;
@@ -225,8 +256,9 @@ static void check(tf_statement *s) {
   if (s->shared && s->destination.everything && s->count == 1 && s->maps[0].identity &&
       tf_side_is_covered_by_threads(s->v, &s->sources[0]))
     return;
-  tf_coverage result = {.outcome = UNPROVEN};
-  if (tf_sides_reduce(&s->destination, s->count, s->sources)) result = memoised(s);
+  s->each_cta = !s->v->region.all_ctas || !tf_sides_reduce(&s->destination, s->count, s->sources);
+  if (s->each_cta) tf_sides_unreduce(&s->destination, s->count, s->sources);
+  tf_coverage result = memoised(s);
   if (result.outcome != COVERED) report(s, &result);
 }
 

@@ -56,6 +56,27 @@ static bool same_starts(const tf_view *a, const tf_view *b) {
   return true;
 }
 
+/* Whether the threads that come here begin the view at different places: then only the race checker can tell. Starts at an outer
+ * instance's own part do not count, instances are kept apart. */
+static bool starts_differ(const tf_verifier *v, const tf_view *view) {
+  for (unsigned i = 0; i < view->start_count; i++) {
+    const tf_expr *index = view->starts[i].index;
+    if (index && !tf_fact_uniform(tf_fact_of(v->facts, &v->region, index), &v->region.active, NULL)) return true;
+  }
+  return false;
+}
+
+/* The same through the arguments that callees' parameters stand for. */
+static bool begins_differ(const tf_verifier *v, const tf_view *view) {
+  for (const tf_call_path *path = v->region.path; view; path = path->outer) {
+    if (starts_differ(v, view)) return true;
+    const tf_expr *arg = tf_verifier_bound_tensor(v, path, view->base);
+    if (!arg) return false;
+    view = tf_view_of(v->context, arg, NULL);
+  }
+  return false;
+}
+
 /* Constant distance between the addresses of two views; false if it is not known. */
 static bool distance(const tf_verifier *v, const tf_view *a, const tf_view *b, int64_t *out) {
   if (a->base != b->base || !same_starts(a, b)) return false;
@@ -126,13 +147,7 @@ static bool find_span(tf_overlap *o) {
   int64_t high = INT64_MIN, low = INT64_MAX, at;
   const tf_side *sides[2] = {&o->destination, &o->source};
   for (int i = 0; i < 2; i++) {
-    int64_t numel = tf_static_or(tf_type_numel(o->v->context, sides[i]->type), -1);
-    if (o->by_index && numel < 0) {
-      numel = 1;
-      for (unsigned f = 0; f < sides[i]->reduced.factor_count; f++)
-        numel += (tf_static_or(sides[i]->reduced.factors[f].extent, MOST_SPAN) - 1) *
-                 tf_static_or(sides[i]->reduced.factors[f].step, MOST_SPAN);
-    }
+    int64_t numel = tf_side_span(o->v, sides[i]);
     if (numel < 0 || numel > MOST_SPAN) return false;
     for (int64_t n = 0; n < numel; n++) {
       if (!address(o, sides[i], n, i == 0 ? o->shift : 0, &at)) return false;
@@ -168,7 +183,7 @@ static bool enumerate(tf_overlap *o) {
   int64_t *written = TF_ARENA_ARRAY(o->scratch, int64_t, to + 1), *read = TF_ARENA_ARRAY(o->scratch, int64_t, from + 1);
   int32_t *holds = TF_ARENA_ARRAY(o->scratch, int32_t, source_numel + 1);
   for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1)) {
-    if (!tf_side_enumerate(&o->destination, t, written) || !tf_side_enumerate(&o->source, t, read)) continue;
+    if (!tf_side_enumerate(&o->destination, -1, t, written) || !tf_side_enumerate(&o->source, -1, t, read)) continue;
     tf_cells *cells = cells_of(o, tf_side_instance(o->v, &o->destination, t));
     for (int64_t i = 0; i < from; i++)
       if (read[i] >= 0 && read[i] < source_numel) holds[read[i]] = (int32_t)t + 1;
@@ -205,40 +220,42 @@ static void report(tf_overlap *o, const tf_invocation *inv, tf_diag_id row) {
   if (row == TF_DIAG_IN_PLACE) TF_FAIL(v, v->stmt, v->stmt->loc, IN_PLACE, op);
 }
 
-static void check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, const tf_side *source,
+/* True if a fault was reported. */
+static bool check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, const tf_side *source,
                        bool copy) {
   int64_t shift;
-  if (tf_type_storage(source->type) != tf_type_storage(destination->type)) return;
-  if (!compare(v, destination->view, source->view, &shift)) return;
+  if (tf_type_storage(source->type) != tf_type_storage(destination->type)) return false;
+  if (!compare(v, destination->view, source->view, &shift) || begins_differ(v, destination->view)) return false;
   tf_arena scratch;
   tf_arena_init(&scratch, &v->context->oom);
   tf_overlap *o = TF_ARENA_NEW(&scratch, tf_overlap);
+  tf_diag_id row = TF_DIAG_COUNT;
   *o = (tf_overlap){.v = v, .scratch = &scratch, .destination = *destination, .source = *source, .shift = shift};
   o->by_index = shift == 0 && same_form(destination, source);
   if (tf_sides_reduce(&o->destination, 1, &o->source) &&
       tf_index_map_of(destination->type, source->type, copy, &o->map) && find_span(o) && enumerate(o))
-    report(o, inv, verdict(o, copy));
+    row = verdict(o, copy);
+  if (row != TF_DIAG_COUNT) report(o, inv, row);
   tf_arena_destroy(&scratch);
+  return row != TF_DIAG_COUNT;
 }
 
 /* ---- Stores that every thread repeats ----------------------------------------------------------------------------------------- */
 
 /* Whether the view's place depends on the thread, or conditions already choose among the threads. */
 static bool varies(const tf_verifier *v, const tf_side *side) {
-  const tf_thread_set *active = &v->region.active;
-  for (unsigned i = 0; i < side->view->start_count; i++) {
-    const tf_expr *index = side->view->starts[i].index;
-    if (!index || !tf_fact_uniform(tf_fact_of(v->facts, &v->region, index), active, NULL)) return true;
-  }
+  for (unsigned i = 0; i < side->view->start_count; i++)
+    if (!side->view->starts[i].index) return true;
+  if (begins_differ(v, side->view)) return true;
   for (const tf_control *control = v->control; control; control = control->outer)
-    if (control->fact && !tf_fact_uniform(control->fact, active, NULL)) return true;
+    if (control->fact && !tf_fact_uniform(control->fact, &v->region.active, NULL)) return true;
   return false;
 }
 
 static void remark_repeated(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, unsigned count,
                             const tf_side *sources) {
   long long threads = tf_threads_count(&v->region.active);
-  bool repeated = threads > 1 && destination->everything && !v->region.path && !varies(v, destination);
+  bool repeated = threads > 1 && destination->everything && !varies(v, destination);
   for (unsigned i = 0; i < count; i++)
     repeated = repeated && sources[i].everything && tf_type_storage(sources[i].type) != TF_STORAGE_RMEM;
   if (repeated)
@@ -248,7 +265,8 @@ static void remark_repeated(tf_verifier *v, const tf_invocation *inv, const tf_s
 
 void tf_verify_in_place(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, unsigned count,
                         const tf_side *sources, bool copy) {
+  bool reported = false;
   for (unsigned i = 0; i < count; i++)
-    check_pair(v, inv, destination, &sources[i], copy);
-  remark_repeated(v, inv, destination, count, sources);
+    reported |= check_pair(v, inv, destination, &sources[i], copy);
+  if (!reported) remark_repeated(v, inv, destination, count, sources);
 }

@@ -132,6 +132,12 @@ bool tf_sides_reduce(tf_side *destination, unsigned count, tf_side *sources) {
   return true;
 }
 
+void tf_sides_unreduce(tf_side *destination, unsigned count, tf_side *sources) {
+  destination->reduced = *destination->ownership;
+  for (unsigned i = 0; i < count; i++)
+    sources[i].reduced = *sources[i].ownership;
+}
+
 int64_t tf_side_local_numel(const tf_side *side) {
   for (unsigned i = 0; i < side->reduced.factor_count; i++)
     if (tf_static_or(side->reduced.factors[i].extent, -1) < 0 || tf_static_or(side->reduced.factors[i].step, -1) < 0)
@@ -139,9 +145,21 @@ int64_t tf_side_local_numel(const tf_side *side) {
   return tf_ownership_local_numel(&side->reduced);
 }
 
-bool tf_side_enumerate(const tf_side *side, int64_t thread, int64_t *out) {
+int64_t tf_side_span(const tf_verifier *v, const tf_side *side) {
+  int64_t numel = tf_static_or(tf_type_numel(v->context, side->type), -1), span = 1;
+  if (numel >= 0 || !side->reduced.steps_are_affine) return numel;
+  for (unsigned i = 0; i < side->reduced.factor_count; i++) {
+    int64_t extent = tf_static_or(side->reduced.factors[i].extent, -1),
+            step = tf_static_or(side->reduced.factors[i].step, -1);
+    if (extent < 0 || step < 0) return -1;
+    span += (extent - 1) * step;
+  }
+  return span;
+}
+
+bool tf_side_enumerate(const tf_side *side, int64_t cta, int64_t thread, int64_t *out) {
   int64_t coordinates[TF_MAX_MESH_AXES] = {0};
-  if (side->placement && !tf_placement_coordinates(side->placement, -1, thread, coordinates)) return false;
+  if (side->placement && !tf_placement_coordinates(side->placement, cta, thread, coordinates)) return false;
   tf_ownership_enumerate(&side->reduced, coordinates, out);
   return true;
 }
@@ -222,13 +240,13 @@ bool tf_index_map_of(const tf_type *destination, const tf_type *source, bool sam
   int64_t stride = 1;
   for (unsigned i = 0; i < rank; i++) {
     unsigned axis = rank - 1 - i;
-    map->extents[axis] = tf_static_or(tf_type_extent(destination, axis), -1);
+    map->extents[axis] = tf_static_or(tf_type_extent(destination, axis), axis == 0 ? INT64_MAX : -1);
     if (map->extents[axis] < 0) return false;
     if (i >= source_rank) continue;
-    int64_t extent = tf_static_or(tf_type_extent(source, source_rank - 1 - i), -1);
+    int64_t extent = tf_static_or(tf_type_extent(source, source_rank - 1 - i), axis == 0 ? 2 : -1);
     if (extent < 0) return false;
     map->source_strides[axis] = extent == 1 ? 0 : stride;
-    stride *= extent;
+    stride *= extent; /* of the first axis it is not used any more */
   }
   return true;
 }

@@ -27,10 +27,15 @@ bool tf_sides_alike(const tf_side *a, const tf_side *b);
  * once is exact). False if the two sides split over CTAs in different ways. */
 bool tf_sides_reduce(tf_side *destination, unsigned count, tf_side *sources);
 
+/* Undoes that: each CTA is enumerated by itself. */
+void tf_sides_unreduce(tf_side *destination, unsigned count, tf_side *sources);
+
 /* Local elements of one thread of the reduced ownership: static number, or -1. */
 int64_t tf_side_local_numel(const tf_side *side);
-/* Their logical indices; false if the thread has no place on the mesh. */
-bool tf_side_enumerate(const tf_side *side, int64_t thread, int64_t *out);
+/* One more than the largest logical index among them, whatever the thread; -1 if that is not static. */
+int64_t tf_side_span(const tf_verifier *verifier, const tf_side *side);
+/* Their logical indices; false if the thread has no place on the mesh. cta -1 for a reduced side. */
+bool tf_side_enumerate(const tf_side *side, int64_t cta, int64_t thread, int64_t *out);
 
 /* Whether the active threads, over all CTAs, stand on every instance of the side's mesh, and these hold every element. */
 bool tf_side_is_covered_by_threads(const tf_verifier *verifier, const tf_side *side);
@@ -46,7 +51,7 @@ typedef struct tf_index_map {
   int64_t source_strides[TF_MAX_RANK]; /* 0 where the source is broadcast */
   bool identity;
 } tf_index_map;
-/* False if an extent is symbolic (then only identical shapes map: identity is set and true is returned). */
+/* False if the map is not static; the extent of the destination's first axis may be symbolic. */
 bool tf_index_map_of(const tf_type *destination, const tf_type *source, bool same_count, tf_index_map *map);
 int64_t tf_index_map_apply(const tf_index_map *map, int64_t index);
 
