@@ -5,6 +5,7 @@
 #ifndef TF_SIM_INSN_ELEMENTS_H
 #define TF_SIM_INSN_ELEMENTS_H
 
+#include "Sim/Insn/Formats.h"
 #include "Sim/Insn/Lanes.h"
 
 typedef enum tf_element {
@@ -37,11 +38,7 @@ static inline tf_element tf_element_of(tf_type type) {
 }
 
 static inline double tf_half_value(uint32_t h) {
-  uint32_t exponent = h >> 10 & 31, mantissa = h & 1023;
-  double magnitude = exponent == 0    ? mantissa * 0x1p-24
-                     : exponent == 31 ? (mantissa ? __builtin_nan("") : __builtin_inf())
-                                      : tf_as_double((uint64_t)(exponent + 1008) << 52 | (uint64_t)mantissa << 42);
-  return h & 0x8000 ? -magnitude : magnitude;
+  return (double)tf_half_to_float(h & 0xFFFF);
 }
 
 static inline double tf_e4m3_value(uint32_t c) {

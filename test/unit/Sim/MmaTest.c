@@ -3,10 +3,11 @@
  * For each form a kernel loads the registers of all lanes, executes the instruction and stores the result. The test fills
  * matrices with random elements, places element i of each lane's fragment where the ISA says, and multiplies in integers
  * or long double. Elements are chosen so that every sum is exact in double. */
-#include "Sim/Sim.h"
+#include "RunPtx.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,27 +234,6 @@ static void write_kernel(const form *f, char *out) {
   (void)sprintf(out + n, "ret;\n}\n");
 }
 
-static void execute(const char *ptx, data *d) {
-  tf_sim_device *device;
-  tf_sim_module *module;
-  uint64_t address;
-  char message[512] = "";
-  ck_assert_int_eq(tf_sim_device_create("sm_90", &(tf_sim_options){.checks = TF_SIM_CHECK_MEM}, &device), TF_OK);
-  ck_assert_msg(tf_sim_module_load(device, ptx, strlen(ptx), message, sizeof message, &module) == TF_OK, "%s\n%s",
-                message, ptx);
-  ck_assert_int_eq(tf_sim_alloc(device, sizeof d->regs, &address), TF_OK);
-  ck_assert_int_eq(tf_sim_write(device, address, d->regs, sizeof d->regs), TF_OK);
-  tf_sim_launch_config config = {
-      .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = &address, .param_bytes = sizeof address};
-  tf_sim_report report;
-  tf_status status = tf_sim_launch(tf_sim_module_function(module, "k"), &config, message, sizeof message, &report);
-  ck_assert_msg(status == TF_OK, "%s", report.count ? report.findings[0].text : message);
-  tf_sim_report_free(&report);
-  ck_assert_int_eq(tf_sim_read(device, d->regs, address, sizeof d->regs), TF_OK);
-  tf_sim_module_unload(module);
-  tf_sim_device_destroy(device);
-}
-
 static double expected(const form *f, const data *d, unsigned row, unsigned col) {
   double sum = d->c[row][col];
   for (unsigned k = 0; k < f->k; k++) {
@@ -305,7 +285,7 @@ START_TEST(every_form) {
   write_kernel(f, ptx);
   for (int round = 0; round < 8; round++) {
     fill(f, &d);
-    execute(ptx, &d);
+    run_ptx("sm_90", ptx, 1, 32, d.regs, sizeof d.regs);
     compare(f, &d);
   }
 }

@@ -1,0 +1,55 @@
+/* Running PTX in unit tests. */
+#include "RunPtx.h"
+
+#include "Sim/Sim.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+void run_ptx(const char *profile, const char *ptx, unsigned grid, unsigned block, void *bytes, size_t size) {
+  tf_sim_device *device;
+  tf_sim_module *module;
+  tf_sim_report report;
+  uint64_t address;
+  char message[512] = "";
+  ck_assert_int_eq(tf_sim_device_create(profile, &(tf_sim_options){.checks = TF_SIM_CHECK_MEM}, &device), TF_OK);
+  ck_assert_msg(tf_sim_module_load(device, ptx, strlen(ptx), message, sizeof message, &module) == TF_OK, "%s\n%s",
+                message, ptx);
+  ck_assert_int_eq(tf_sim_alloc(device, size, &address), TF_OK);
+  ck_assert_int_eq(tf_sim_write(device, address, bytes, size), TF_OK);
+  tf_sim_launch_config config = {
+      .grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = &address, .param_bytes = sizeof address};
+  const tf_sim_function *kernel = tf_sim_module_function(module, "k");
+  tf_status status = tf_sim_launch(kernel, &config, message, sizeof message, &report);
+  ck_assert_msg(status == TF_OK, "%s", report.count ? report.findings[0].text : message);
+  tf_sim_report_free(&report);
+  ck_assert_int_eq(tf_sim_read(device, bytes, address, size), TF_OK);
+  tf_sim_module_unload(module);
+  tf_sim_device_destroy(device);
+}
+
+/* Each register is loaded and stored in its own width. */
+static unsigned width(const char *type) {
+  unsigned bits = 0;
+  (void)sscanf(type + 1, "%u", &bits);
+  return bits;
+}
+
+void run_lanes(const char *text, const char *types, uint64_t *x, unsigned count) {
+  char ptx[2048], type[4][8] = {"b32", "b32", "b32", "b32"};
+  (void)sscanf(types, "%7s %7s %7s %7s", type[0], type[1], type[2], type[3]);
+  size_t n = (size_t)snprintf(ptx, sizeof ptx,
+                              ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                              ".reg .b64 %%rd<4>;\n.reg .b32 %%r<4>;\n.reg .%s %%d;\n.reg .%s %%a;\n.reg .%s %%b;\n"
+                              ".reg .%s %%c;\nld.param.u64 %%rd0, [p];\nmov.u32 %%r0, %%tid.x;\n"
+                              "mov.u32 %%r1, %%ctaid.x;\nmad.lo.u32 %%r0, %%r1, 128, %%r0;\n"
+                              "mul.wide.u32 %%rd1, %%r0, 24;\nadd.s64 %%rd1, %%rd0, %%rd1;\n",
+                              type[0], type[1], type[2], type[3]);
+  for (unsigned i = 0; i < 3; i++)
+    n += (size_t)snprintf(ptx + n, sizeof ptx - n, "ld.global.b%u %%%c, [%%rd1 + %u];\n", width(type[1 + i]),
+                          (char)('a' + i), 8 * i);
+  (void)snprintf(ptx + n, sizeof ptx - n, "%s\nst.global.b%u [%%rd1], %%d;\nret;\n}\n", text, width(type[0]));
+  ck_assert_uint_eq(count % 128, 0);
+  run_ptx("sm_90", ptx, count / 128, 128, x, (size_t)count * 24);
+}
