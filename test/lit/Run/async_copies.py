@@ -34,17 +34,17 @@ for dtype, pitch, start, width, chunk in (("f32", 32, 0, 32, 4), ("f32", 34, 0, 
                                           ("f16", 48, 8, 32, 8), ("f16", 33, 1, 32, 8), ("i8", 64, 16, 32, 16),
                                           ("i8", 40, 3, 32, 16), ("i16", 36, 2, 32, 2)):
     for target in ("sm_80", "sm_75"):
-        text = THROUGH.format(target=target, dtype=dtype, rows=24, pitch=pitch, width=width, start=start, chunk=chunk, clip="")
-        x = data(dtype, (24, pitch))
+        text = THROUGH.format(target=target, dtype=dtype, rows=32, pitch=pitch, width=width, start=start, chunk=chunk, clip="")
+        x = data(dtype, (32, pitch))
         check.run(text, {"x": x}, {"y": (x[:, start:start + width], 0, 0)})
 
 # Tails: columns that the source lacks read as the clip value, also in the middle of a chunk.
 for dtype, pitch, start, chunk, clip in (("f32", 40, 16, 4, "0"), ("f32", 37, 8, 4, "0.0"), ("f32", 40, 20, 1, "0"),
                                          ("f16", 39, 8, 8, "0"), ("f32", 40, 16, 4, "-1.5"), ("f64", 33, 4, 2, "0")):
-    text = THROUGH.format(target="sm_80", dtype=dtype, rows=24, pitch=pitch, width=32, start=start, chunk=chunk,
+    text = THROUGH.format(target="sm_80", dtype=dtype, rows=32, pitch=pitch, width=32, start=start, chunk=chunk,
                           clip=f", clip={clip}")
-    x = data(dtype, (24, pitch))
-    want = np.full((24, 32), float(clip), x.dtype)
+    x = data(dtype, (32, pitch))
+    want = np.full((32, 32), float(clip), x.dtype)
     want[:, :pitch - start] = x[:, start:start + 32]
     check.run(text, {"x": x}, {"y": (want, 0, 0)})
 

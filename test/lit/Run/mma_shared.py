@@ -17,8 +17,8 @@ def product(a: Tensor[({m}, {k}), "{ta}"], b: Tensor[({k}, {n}), "{ta}"], c: Ten
         at = T.alloc_tensor(TensorType(shape=({m}, {k}), dtype="{ta}", layout={a_layout}, storage=smem))
         bt = T.alloc_tensor(TensorType(shape=({k}, {n}), dtype="{ta}", layout={b_layout}, storage=smem))
         acc = T.alloc_tensor(TensorType(shape=({m}, {n}), dtype="{tc}", layout=tile.C, storage=rmem))
-        T.copy(T.tensor_view(a, layout=T.spread(block, ({m}, {k}), 1)), T.tensor_view(at, layout=T.spread(block, ({m}, {k}), 1)))
-        T.copy(T.tensor_view(b, layout=T.spread(block, ({k}, {n}), 1)), T.tensor_view(bt, layout=T.spread(block, ({k}, {n}), 1)))
+        T.copy(a, at)
+        T.copy(b, bt)
         T.fill(acc, {zero})
         T.sync(block)
 {body}
