@@ -5,6 +5,7 @@
 #include "Sim/Module.h"
 #include "Sim/Check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,12 +175,18 @@ static void describe_warp(tf_warp *w, const char *why) {
     seen |= same;
     const tf_func *f = w->lane_frame[l]->func;
     uint32_t pc = w->lane_pc[l];
-    const char *state = w->lane_state[l] == TF_LANE_BARRIER  ? "waits at barrier"
-                        : w->lane_state[l] == TF_LANE_GATHER ? "waits for members of its mask"
-                                                             : "spins";
+    char state[64];
+    if (w->lane_state[l] == TF_LANE_BARRIER && w->lane_wait[l] == TF_CLUSTER_BARRIER)
+      (void)snprintf(state, sizeof state, "wait at the cluster's barrier");
+    else if (w->lane_state[l] == TF_LANE_BARRIER)
+      (void)snprintf(state, sizeof state, "wait at barrier %u", w->lane_wait[l]);
+    else if (w->lane_state[l] == TF_LANE_GATHER)
+      (void)snprintf(state, sizeof state, "wait for the members 0x%08x", w->lane_wait[l]);
+    else
+      (void)snprintf(state, sizeof state, "spin");
     if (w->lane_state[l] == TF_LANE_BARRIER && pc) pc--; /* they go on behind the barrier */
-    tf_find(w, &f->code[pc], l, TF_FIND_hang, 0, 0, "%s: warp %u lanes 0x%08x %s%.0d at '%s' in '%s'", why, w->index,
-            same, state, (int)w->lane_wait[l], f->code[pc].row->opcode, f->name);
+    tf_find(w, &f->code[pc], l, TF_FIND_hang, 0, 0, "%s: warp %u lanes 0x%08x %s (%s in '%s')", why, w->index, same,
+            state, f->code[pc].row->opcode, f->name);
   }
 }
 

@@ -136,7 +136,7 @@ typedef struct tf_barrier {
   uint32_t arrived, expected; /* threads; expected 0: all live threads */
   uint32_t waiting;           /* threads blocked in it */
   bool active;
-  uint32_t red_and, red_or, red_popc;    /* bar.red so far: 0/1, 0/1, count */
+  uint32_t red_and, red_or, red_popc; /* bar.red so far: 0/1, 0/1, count */
 } tf_barrier;
 
 typedef struct tf_cta {

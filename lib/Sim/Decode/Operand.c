@@ -158,7 +158,10 @@ static bool convert_constant(tf_decoder *d, const tf_ptx_operand *o, tf_type typ
   double x;
   uint32_t low = (uint32_t)o->value;
   *bits = (uint64_t)o->value;
-  if (type == TF_T_pred) return tf_decode_fail(d, o->name, "expected a predicate register");
+  if (type == TF_T_pred) { /* true or false in all lanes */
+    *bits = o->value ? UINT32_MAX : 0;
+    return o->kind == TF_OP_INT ? true : tf_decode_fail(d, o->name, "expected a predicate");
+  }
   bool narrow_float = type == TF_T_f32 || type == TF_T_tf32, wide_float = type == TF_T_f64;
   if (o->kind == TF_OP_INT && (narrow_float || wide_float))
     return tf_decode_fail(d, o->name, "a .%s operand takes a floating-point constant", tf_type_name(type));

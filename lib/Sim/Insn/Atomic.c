@@ -24,7 +24,8 @@ static uint64_t add_half(uint64_t a, uint64_t b) {
   return tf_float_to_half(tf_half_to_float((uint32_t)a & 0xFFFFu) + tf_half_to_float((uint32_t)b & 0xFFFFu));
 }
 static uint64_t add_bf16(uint64_t a, uint64_t b) {
-  double sum = tf_add_odd((double)tf_bf16_to_float((uint32_t)a & 0xFFFFu), (double)tf_bf16_to_float((uint32_t)b & 0xFFFFu));
+  double sum =
+      tf_add_odd((double)tf_bf16_to_float((uint32_t)a & 0xFFFFu), (double)tf_bf16_to_float((uint32_t)b & 0xFFFFu));
   return tf_round_small(sum, tf_bf16_format, TF_RN);
 }
 
@@ -49,11 +50,32 @@ COMBINE(op_add_f16x2, add_half(old, b) | add_half(old >> 16, b >> 16) << 16)
 COMBINE(op_add_bf16, add_bf16(old, b))
 COMBINE(op_add_bf16x2, add_bf16(old, b) | add_bf16(old >> 16, b >> 16) << 16)
 
-static const combiner combiners[] = {op_and,     op_or,      op_xor,     op_exch,    op_cas,      op_add,     op_inc,
-                                     op_dec,     op_min_u,   op_max_u,   op_min_s32, op_max_s32,  op_min_s64, op_max_s64,
-                                     op_add_f32, op_add_f64, op_add_f16, op_add_f16x2, op_add_bf16, op_add_bf16x2};
-enum { AND, OR, XOR, EXCH, CAS, ADD, INC, DEC, MIN_U, MAX_U, MIN_S32, MAX_S32, MIN_S64, MAX_S64, ADD_F32, ADD_F64,
-       ADD_F16, ADD_F16X2, ADD_BF16, ADD_BF16X2 };
+static const combiner combiners[] = {op_and,     op_or,      op_xor,       op_exch,     op_cas,
+                                     op_add,     op_inc,     op_dec,       op_min_u,    op_max_u,
+                                     op_min_s32, op_max_s32, op_min_s64,   op_max_s64,  op_add_f32,
+                                     op_add_f64, op_add_f16, op_add_f16x2, op_add_bf16, op_add_bf16x2};
+enum {
+  AND,
+  OR,
+  XOR,
+  EXCH,
+  CAS,
+  ADD,
+  INC,
+  DEC,
+  MIN_U,
+  MAX_U,
+  MIN_S32,
+  MAX_S32,
+  MIN_S64,
+  MAX_S64,
+  ADD_F32,
+  ADD_F64,
+  ADD_F16,
+  ADD_F16X2,
+  ADD_BF16,
+  ADD_BF16X2
+};
 
 #define SWAP(T)                                                                                                        \
   static uint64_t swap_##T(unsigned char *at, combiner op, uint64_t b, uint64_t c, bool *changed) {                    \

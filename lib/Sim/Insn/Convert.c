@@ -168,7 +168,9 @@ HANDLER(float_int) {
     int32_t *d = SLOT(int32_t, 0);                                                                                     \
     const float *s = SLOT(const float, 1);                                                                             \
     STORE_LANES(int32_t, d, float a = round(s[l]); bool in_range = a >= -0x1p31f && a < 0x1p31f;                       \
-                int32_t edge = a >= 0x1p31f ? INT32_MAX : a < 0 ? INT32_MIN : 0;                                       \
+                int32_t edge = a >= 0x1p31f ? INT32_MAX                                                                \
+                               : a < 0      ? INT32_MIN                                                                \
+                                            : 0;                                                                            \
                 v = in_range ? (int32_t)(in_range ? a : 0.0f) : edge)                                                  \
   }
 TO_S32(f32_s32_rn, rintf)
@@ -314,8 +316,7 @@ HANDLER(pack_halves) {
   const float *pa = SLOT(const float, 1), *pb = SLOT(const float, 2);
   tf_type half = DTYPE == TF_T_f16x2 ? TF_T_f16 : TF_T_bf16;
   for (unsigned l = 0; l < TF_LANES; l++)
-    if (LANE(mask, l))
-      d[l] = (uint32_t)(finish(in, (double)pa[l], half) << 16 | finish(in, (double)pb[l], half));
+    if (LANE(mask, l)) d[l] = (uint32_t)(finish(in, (double)pa[l], half) << 16 | finish(in, (double)pb[l], half));
 }
 HANDLER(pack_f16x2) {
   uint32_t *d = SLOT(uint32_t, 0);

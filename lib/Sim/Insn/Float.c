@@ -104,7 +104,8 @@ OPERATION(sqrt, 1, sqrtf(a), sqrt(a))
 /* Divisors beyond 2^126 give 0 in the approximate form (as documented), or NaN for an infinite dividend. */
 static inline float divide_approx(float a, float b) {
   float size = fabsf(b);
-  if (size > 0x1p126f && size < INFINITY) return fabsf(a) == INFINITY ? NAN : a != a ? a : copysignf(0.0f, a) * copysignf(1.0f, b);
+  if (size > 0x1p126f && size < INFINITY)
+    return fabsf(a) == INFINITY ? NAN : a != a ? a : copysignf(0.0f, a) * copysignf(1.0f, b);
   return a / b;
 }
 HANDLER(div_approx) {

@@ -87,7 +87,7 @@ static inline uint32_t half_op(unsigned op, bool bf16, uint32_t flags, uint32_t 
   return flags & FTZ ? flush(h, bf16) : h;
 }
 
-#define SCALAR(op, bf16, flags, a, b, c) half_op(op, bf16, flags, (a) & 0xFFFFu, (b) & 0xFFFFu, (c) & 0xFFFFu)
+#define SCALAR(op, bf16, flags, a, b, c) half_op(op, bf16, flags, (a)&0xFFFFu, (b)&0xFFFFu, (c)&0xFFFFu)
 #define PAIR(op, bf16, flags, a, b, c)                                                                                 \
   (SCALAR(op, bf16, flags, a, b, c) | SCALAR(op, bf16, flags, (a) >> 16, (b) >> 16, (c) >> 16) << 16)
 #define FORM(name, shape, op, bf16, flags)                                                                             \
@@ -128,7 +128,11 @@ static tf_handler choose(tf_form *f, uint32_t op) {
 }
 SELECTOR(select_arith) {
   const char *o = f->row->opcode;
-  return choose(f, strcmp(o, "add") == 0 ? ADD : strcmp(o, "sub") == 0 ? SUB : strcmp(o, "mul") == 0 ? MUL : strcmp(o, "min") == 0 ? MIN : MAX);
+  return choose(f, strcmp(o, "add") == 0   ? ADD
+                   : strcmp(o, "sub") == 0 ? SUB
+                   : strcmp(o, "mul") == 0 ? MUL
+                   : strcmp(o, "min") == 0 ? MIN
+                                           : MAX);
 }
 SELECTOR(select_fma) {
   return choose(f, FMA);

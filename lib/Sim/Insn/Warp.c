@@ -18,7 +18,8 @@ static void check_members(tf_warp *w, const tf_insn *in, uint32_t mask) {
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     if (!LANE(members[l], l))
-      tf_find(w, in, l, TF_FIND_member_mask, 0, 0, "lane %u executes with member mask 0x%08x, which misses it", l, members[l]);
+      tf_find(w, in, l, TF_FIND_member_mask, 0, 0, "lane %u executes with member mask 0x%08x, which misses it", l,
+              members[l]);
   }
 }
 
