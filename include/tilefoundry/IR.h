@@ -224,7 +224,8 @@ TF_API const tf_type *tf_function_type(tf_context *context, const tf_stmt *funct
 /* Calls visit for the statement and everything nested in it, parents first; visit returns false to skip the children. */
 typedef bool (*tf_stmt_visit_fn)(void *user, const tf_stmt *stmt);
 TF_API void tf_stmt_walk(const tf_stmt *stmt, tf_stmt_visit_fn visit, void *user);
-/* Structural equality up to renaming of bindings; locations never count. */
+/* Structural equality up to renaming of bindings (parameters' names count: they are the interface); locations never count.
+ * Modules of different contexts are never equal: compare their printed texts. */
 TF_API bool tf_module_equal(const tf_module *a, const tf_module *b);
 
 /* ---- Modules ------------------------------------------------------------------------------------------------------------ */

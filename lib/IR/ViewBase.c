@@ -330,5 +330,5 @@ bool tf_view_from_allocation(tf_view_work *work, const tf_type *type) {
     work->by_coordinates = false;
     return number_registers(work);
   }
-  return work->storage == TF_STORAGE_SMEM ? place_shared(work) : true;
+  return work->storage == TF_STORAGE_SMEM ? place_shared(work) : tf_view_refuse_zero_split(work, layout);
 }

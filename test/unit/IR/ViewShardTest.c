@@ -70,6 +70,29 @@ START_TEST(parts_of_parts) {
 }
 END_TEST
 
+/* A row of a matrix with a symbolic number of them, one per CTA: the CTA's digit counts rows. */
+START_TEST(parts_over_a_symbolic_grid) {
+  const tf_dim *rows, *shape[2];
+  ck_assert_int_eq(tf_dim_var(context, "S", 1, 1000, &rows), TF_OK);
+  shape[0] = rows;
+  shape[1] = tf_dim_int(context, 512);
+  tf_topology ctas = {TF_LEVEL_CTA, rows};
+  const tf_mesh *grid =
+      tf_mesh_get(context, 1, &ctas, tf_layout_plain(context, tf_tuple_dims(context, 1, shape), NULL), 0, NULL);
+  const tf_layout *by_row =
+      shard(tf_layout_plain(context, tf_tuple_dims(context, 2, shape), NULL), 1, (int[]){0}, grid);
+  const tf_type *type = tf_type_tensor(context, 2, shape, TF_DTYPE_F32, by_row, TF_STORAGE_GMEM);
+  const tf_expr *x = tf_expr_param(context, "x", type, false, TF_NO_LOC);
+  const tf_view *row = view_of(laid(x, plain(2, (int64_t[]){1, 512}, NULL)));
+  ck_assert_uint_eq(row->start_count, 1);
+  ck_assert_ptr_null(row->starts[0].index);
+  ck_assert_ptr_eq(row->starts[0].mesh, grid);
+  ck_assert_ptr_eq(row->starts[0].extent, rows);
+  ck_assert_int_eq(number(row->starts[0].stride), 512);
+  ck_assert_ptr_null(tf_type_layout(row->type));
+}
+END_TEST
+
 START_TEST(parts_that_are_no_box_are_flat) {
   const int64_t shape[] = {6, 4};
   const tf_mesh *threads = mesh_of(TF_LEVEL_THREAD, 1, (int64_t[]){2});
@@ -77,6 +100,8 @@ START_TEST(parts_that_are_no_box_are_flat) {
   const tf_layout *striped = shard(plain(3, (int64_t[]){3, 2, 4}, (int64_t[]){8, 4, 1}), 1, (int[]){1}, threads);
   const tf_view *view = view_of(
       laid(laid(param(2, shape, NULL), striped), shard(plain(1, (int64_t[]){12}, NULL), 1, (int[]){-1}, threads)));
+  ck_assert_uint_eq(tf_type_rank(view->type), 1);
+  ck_assert_int_eq(number(tf_type_extent(view->type, 0)), 12);
   for (int64_t t = 0; t < 2; t++) {
     instance who = {{threads}, {{t}}};
     element elements[12];
@@ -154,13 +179,15 @@ END_TEST
 /* A tile's layout with extents of 1 inside comes out of an array of tiles as it went in. */
 START_TEST(windows_of_arrays_of_tiles) {
   const tf_mma_atom *atom = atom_named("SM80_16x8x8_F32TF32TF32F32_TN");
-  const tf_mma_atom *tile = tf_mma_atom_tile(context, atom, (int64_t[]){32, 8, 8}, (int64_t[]){2, 1}, NULL);
-  const tf_layout *c_layout = tf_mma_atom_layout(tile, 'C');
-  for (int64_t n = 1; n <= 3; n++) {
-    const tf_expr *acc =
-        alloc(tensor(3, (int64_t[]){n, 32, 8}, tf_mma_stack(context, c_layout, 1, &n), TF_STORAGE_RMEM));
-    const tf_expr *indices[] = {runtime(n - 1), constant(0), constant(0)};
-    ck_assert_ptr_eq(tf_type_layout(window(acc, 3, indices, 2, (int64_t[]){32, 8})->type), c_layout);
+  for (int64_t warps = 1; warps <= 2; warps++) {
+    const int64_t mnk[] = {16 * warps, 8, 8}, grid[] = {warps, 1};
+    const tf_layout *c_layout = tf_mma_atom_layout(tf_mma_atom_tile(context, atom, mnk, grid, NULL), 'C');
+    for (int64_t n = 1; n <= 3; n++) {
+      const tf_layout *stack = tf_mma_stack(context, c_layout, 1, &n);
+      const tf_expr *acc = alloc(tensor(3, (int64_t[]){n, mnk[0], 8}, stack, TF_STORAGE_RMEM));
+      const tf_expr *indices[] = {runtime(n - 1), constant(0), constant(0)};
+      ck_assert_ptr_eq(tf_type_layout(window(acc, 3, indices, 2, mnk)->type), c_layout);
+    }
   }
 }
 END_TEST
@@ -312,6 +339,7 @@ int main(void) {
   tcase_add_test(tests, distributions_over_a_window_step_in_its_storage);
   tcase_add_test(tests, dealt_chunks_across_rows);
   tcase_add_test(tests, parts_of_parts);
+  tcase_add_test(tests, parts_over_a_symbolic_grid);
   tcase_add_test(tests, parts_that_are_no_box_are_flat);
   tcase_add_test(tests, windows_of_fragment_arrays);
   tcase_add_test(tests, windows_of_several_fragments);
