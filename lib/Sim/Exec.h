@@ -191,6 +191,7 @@ typedef struct tf_launch {
   unsigned checks;
   bool count;
   bool cooperative;
+  uint64_t workspace; /* of a cooperative launch: zeroed memory for the grid barrier; else 0 */
   uint64_t seed;
   uint64_t budget; /* warp instructions, over all workers */
   const atomic_bool *cancel;

@@ -86,6 +86,9 @@ static void set_grid(tf_warp *w) {
   set32(w, TF_SREG_cluster_ctarank, c->rank);
   set32(w, TF_SREG_cluster_nctarank, k->count);
   set32(w, TF_SREG_is_explicit_cluster, k->count > 1);
+  set32(w, TF_SREG_envreg0, 0);
+  set32(w, TF_SREG_envreg1, (uint32_t)(l->workspace >> 32));
+  set32(w, TF_SREG_envreg2, (uint32_t)l->workspace);
 }
 
 static void set_special(tf_warp *w) {

@@ -320,6 +320,19 @@ static tf_status run_workers(tf_launch *l, tf_sim_counters *counters) {
   return TF_OK;
 }
 
+/* Cooperative launches on a device take turns, so one workspace serves them all. */
+static bool take_workspace(tf_launch *l) {
+  tf_alloc **workspace = &l->device->workspace;
+  enum { BYTES = 4096 };
+  if (!*workspace && tf_memory_alloc(&l->device->memory, BYTES, false, "grid workspace", workspace) != TF_OK)
+    return false;
+  (*workspace)->variable = true;
+  memset((*workspace)->host, 0, BYTES);
+  if ((*workspace)->init) memset((*workspace)->init, 1, BYTES);
+  l->workspace = (*workspace)->lo;
+  return true;
+}
+
 static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_config *c, char *message, size_t size,
                                tf_sim_report *out) {
   tf_device *device = f->module->device;
@@ -332,6 +345,7 @@ static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_con
   l.report = &report;
   tf_status status = configure(&l, f, c, message, size);
   if (status != TF_OK) return status;
+  if (l.cooperative && !take_workspace(&l)) return TF_OUT_OF_MEMORY;
   l.id = ++device->launches;
   tf_report_init(&report);
   status = run_workers(&l, &out->counters);

@@ -23,6 +23,7 @@ struct tf_device {
   tf_func **code; /* by (address - TF_CODE_BASE) / 16 */
   size_t code_count, code_cap;
   uint64_t launches;
+  tf_alloc *workspace; /* of cooperative launches; null until the first */
   const tf_row **rows; /* of all families, sorted by opcode, table order kept */
   size_t row_count;
 };
