@@ -15,7 +15,7 @@ tf_sync_fault tf_participants(const tf_mesh *mesh, int64_t *base, int64_t *count
   int64_t filled = 1, total = 1;
   for (unsigned i = 0; i < axes; i++) {
     int64_t extent = static_value(tf_mesh_axis_extent(mesh, i), -1);
-    if (extent < 0 || static_value(tf_mesh_axis_stride(mesh, i), -1) < 0) return TF_SYNC_DYNAMIC;
+    if (extent < 0 || static_value(tf_mesh_axis_stride(mesh, i), -1) < 0) return TF_SYNC_UNPLACED;
     total *= extent;
   }
   for (bool grown = true; grown;) {
@@ -29,7 +29,7 @@ tf_sync_fault tf_participants(const tf_mesh *mesh, int64_t *base, int64_t *count
     }
   }
   int64_t offset = static_value(tf_mesh_slice_offset(mesh), -1);
-  if (offset < 0) return TF_SYNC_DYNAMIC;
+  if (offset < 0) return TF_SYNC_UNPLACED;
   *base = offset;
   *count = total;
   return filled == total ? TF_SYNC_FINE : TF_SYNC_NOT_CONTIGUOUS;
@@ -76,6 +76,7 @@ static bool same_levels(const tf_mesh *a, const tf_mesh *b) {
 static tf_sync_fault match_scope(const tf_region *region, const tf_mesh *mesh, const tf_scope **scope) {
   *scope = NULL;
   if (!region->scope) return TF_SYNC_NO_SCOPE;
+  if (!tf_placement_of(region->context, mesh, false, NULL)) return TF_SYNC_UNPLACED;
   bool sliced = tf_mesh_is_slice(mesh);
   for (const tf_scope *s = region->scope; s; s = s->outer) {
     const tf_mesh *other = s->placement->mesh;

@@ -45,14 +45,14 @@ typedef enum tf_sync_fault {
   TF_SYNC_CTA_SLICE,     /* part of the grid */
   TF_SYNC_PART_OF_GRID,  /* a full cta mesh, but other CTAs exist or do not come here */
   TF_SYNC_MIXED,         /* cta together with warp or thread */
-  TF_SYNC_DYNAMIC,       /* a symbolic extent on warp or thread */
-  TF_SYNC_INCONSISTENT,  /* the layout is no bijection onto the mesh's domain */
+  TF_SYNC_UNPLACED, /* no placement (Scopes.h): a symbolic thread level, an inconsistent layout, levels out of order */
   TF_SYNC_NOT_CONTIGUOUS, /* the participants are not one interval */
   TF_SYNC_NOT_ALIGNED,    /* across warps, but base or count is no multiple of 32 */
   TF_SYNC_NOT_ALL_ACTIVE  /* scopes or the call site keep some of the participants away */
 } tf_sync_fault;
 
-/* The interval of linear positions of a static mesh or slice, in positions of its own domain. */
+/* The interval of linear positions of a mesh or slice that has a placement, in positions of its own domain: TF_SYNC_FINE or
+ * TF_SYNC_NOT_CONTIGUOUS. A symbolic extent (of a cta level) is TF_SYNC_UNPLACED. */
 tf_sync_fault tf_participants(const tf_mesh *mesh, int64_t *base, int64_t *count);
 
 /* The whole classification of T.sync(mesh) at a place; conditions are not looked at. *out only on TF_SYNC_FINE. *scope

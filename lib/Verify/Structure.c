@@ -105,7 +105,8 @@ static bool read_call(tf_reader *r, const tf_expr *expr, tf_loc loc, unsigned de
 static bool read_expr(tf_reader *r, const tf_expr *expr, tf_loc stmt_loc, unsigned depth) {
   tf_loc loc = tf_use_loc(expr, stmt_loc);
   if (depth > TF_MAX_NESTING) {
-    tf_report(r->v->context, loc, NESTING, (int)TF_MAX_NESTING);
+    if (tf_verifier_first(r->v, TF_DIAG_NESTING, r->function))
+      tf_report(r->v->context, loc, NESTING, (int)TF_MAX_NESTING);
     return false;
   }
   switch (expr->kind) {
@@ -252,7 +253,8 @@ static bool ends(const tf_stmt *stmt) {
 
 static void read_block(tf_reader *r, const tf_stmt *block) {
   if (r->depth >= TF_MAX_NESTING) {
-    tf_report(r->v->context, block->loc, NESTING, (int)TF_MAX_NESTING);
+    if (tf_verifier_first(r->v, TF_DIAG_NESTING, r->function))
+      tf_report(r->v->context, block->loc, NESTING, (int)TF_MAX_NESTING);
     return;
   }
   r->depth++;

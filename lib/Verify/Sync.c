@@ -13,6 +13,7 @@ static void note_nearest(tf_verifier *v, const tf_scope *nearest) {
 static void refuse(tf_verifier *v, tf_sync_fault fault, const tf_mesh *mesh, const tf_scope *nearest) {
   tf_loc loc = v->stmt->loc;
   const char *text = tf_mesh_print(v->context, mesh);
+  const char *reason = NULL;
   bool note = false;
   int64_t base = 0, count = 0;
   tf_participants(mesh, &base, &count);
@@ -38,9 +39,9 @@ static void refuse(tf_verifier *v, tf_sync_fault fault, const tf_mesh *mesh, con
   case TF_SYNC_MIXED:
     TF_FAIL(v, v->stmt, loc, SYNC_MIXED, text);
     break;
-  case TF_SYNC_DYNAMIC:
-  case TF_SYNC_INCONSISTENT:
-    TF_FAIL(v, v->stmt, loc, SYNC_INCONSISTENT, text);
+  case TF_SYNC_UNPLACED:
+    tf_placement_of(v->context, mesh, false, &reason);
+    TF_FAIL(v, v->stmt, loc, SYNC_INCONSISTENT, text, reason);
     break;
   case TF_SYNC_NOT_CONTIGUOUS:
     TF_FAIL(v, v->stmt, loc, SYNC_NOT_CONTIGUOUS, text);

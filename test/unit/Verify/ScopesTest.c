@@ -142,7 +142,8 @@ START_TEST(placements_match_their_definition) {
     plain_mesh m = random_mesh();
     const char *reason = NULL;
     const tf_placement *p = tf_placement_of(context, build(&m), false, &reason);
-    ck_assert_msg(p != NULL, "round %d: %s %s", round, tf_mesh_print(context, build(&m)), reason ? reason : "no reason");
+    ck_assert_msg(p != NULL, "round %d: %s %s", round, tf_mesh_print(context, build(&m)),
+                  reason ? reason : "no reason");
     for (int64_t cta = 0; cta < 9; cta++)
       for (int64_t thread = 0; thread < 130; thread++) {
         int64_t got[TF_MAX_MESH_AXES], wanted[9], linear = position(&m, cta, thread, false);
