@@ -193,6 +193,8 @@ static tf_value fold(tf_elab *e, tf_scalar_binary_kind kind, const tf_call_site 
 
 /* ceildiv(a, b) is -(-a // b), and for dims an operation of its own. */
 static tf_value ceildiv(tf_elab *e, const tf_value *a, const tf_value *b, tf_loc loc) {
+  if (a->kind == TF_VALUE_ERROR || b->kind == TF_VALUE_ERROR) return error();
+  if (a->kind == TF_VALUE_FLOAT || b->kind == TF_VALUE_FLOAT) return refuse_operands(e, "ceildiv", a, b, loc);
   bool dims =
       (a->kind == TF_VALUE_DIM || b->kind == TF_VALUE_DIM) && a->kind != TF_VALUE_EXPR && b->kind != TF_VALUE_EXPR;
   const tf_dim *x = dims ? tf_value_dim(e->context, a) : NULL, *y = dims ? tf_value_dim(e->context, b) : NULL;

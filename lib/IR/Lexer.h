@@ -28,7 +28,8 @@ typedef enum tf_token_kind {
 #define TF_KEYWORDS(X)                                                                                                 \
   X(FALSE, "False")                                                                                                    \
   X(NONE, "None")                                                                                                      \
-  X(TRUE, "True") X(AND, "and") X(AS, "as") X(ASSERT, "assert") X(ASYNC, "async") X(AWAIT, "await") X(BREAK, "break")  \
+  X(TRUE, "True")                                                                                                      \
+  X(AND, "and") X(AS, "as") X(ASSERT, "assert") X(ASYNC, "async") X(AWAIT, "await") X(BREAK, "break")                  \
       X(CLASS, "class") X(CONTINUE, "continue") X(DEF, "def") X(DEL, "del") X(ELIF, "elif") X(ELSE, "else")            \
           X(EXCEPT, "except") X(FINALLY, "finally") X(FOR, "for") X(FROM, "from") X(GLOBAL, "global") X(IF, "if")      \
               X(IMPORT, "import") X(IN, "in") X(IS, "is") X(LAMBDA, "lambda") X(NONLOCAL, "nonlocal") X(NOT, "not")    \
@@ -39,13 +40,14 @@ typedef enum tf_token_kind {
 #define TF_OPERATORS(X)                                                                                                \
   X(ELLIPSIS, "...")                                                                                                   \
   X(POWER_EQ, "**=")                                                                                                   \
-  X(FLOOR_EQ, "//=") X(SHL_EQ, "<<=") X(SHR_EQ, ">>=") X(ARROW, "->") X(WALRUS, ":=") X(ADD_EQ, "+=") X(SUB_EQ, "-=")  \
-      X(MUL_EQ, "*=") X(DIV_EQ, "/=") X(MOD_EQ, "%=") X(AT_EQ, "@=") X(AND_EQ, "&=") X(OR_EQ, "|=") X(XOR_EQ, "^=")    \
-          X(POWER, "**") X(FLOOR_DIV, "//") X(SHL, "<<") X(SHR, ">>") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=")  \
-              X(LT, "<") X(GT, ">") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%") X(AT, "@")             \
-                  X(BIT_AND, "&") X(BIT_OR, "|") X(BIT_XOR, "^") X(INVERT, "~") X(LPAREN, "(") X(RPAREN, ")")          \
-                      X(LBRACKET, "[") X(RBRACKET, "]") X(LBRACE, "{") X(RBRACE, "}") X(COMMA, ",") X(COLON, ":")      \
-                          X(DOT, ".") X(SEMICOLON, ";") X(ASSIGN, "=")
+  X(FLOOR_EQ, "//=")                                                                                                   \
+  X(SHL_EQ, "<<=") X(SHR_EQ, ">>=") X(ARROW, "->") X(WALRUS, ":=") X(ADD_EQ, "+=") X(SUB_EQ, "-=") X(MUL_EQ, "*=")     \
+      X(DIV_EQ, "/=") X(MOD_EQ, "%=") X(AT_EQ, "@=") X(AND_EQ, "&=") X(OR_EQ, "|=") X(XOR_EQ, "^=") X(POWER, "**")     \
+          X(FLOOR_DIV, "//") X(SHL, "<<") X(SHR, ">>") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(LT, "<")      \
+              X(GT, ">") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%") X(AT, "@") X(BIT_AND, "&")        \
+                  X(BIT_OR, "|") X(BIT_XOR, "^") X(INVERT, "~") X(LPAREN, "(") X(RPAREN, ")") X(LBRACKET, "[")         \
+                      X(RBRACKET, "]") X(LBRACE, "{") X(RBRACE, "}") X(COMMA, ",") X(COLON, ":") X(DOT, ".")           \
+                          X(SEMICOLON, ";") X(ASSIGN, "=")
 
 typedef enum tf_keyword {
 #define TF_KEYWORD_ENUM(ID, TEXT) TF_KW_##ID,

@@ -18,8 +18,9 @@ tf_value tf_value_of_bool(bool b) {
   return (tf_value){.kind = TF_VALUE_BOOL, .b = b};
 }
 
+/* One NaN, without a sign: text knows no other. */
 tf_value tf_value_of_float(double f) {
-  return (tf_value){.kind = TF_VALUE_FLOAT, .f = f};
+  return (tf_value){.kind = TF_VALUE_FLOAT, .f = isnan(f) ? NAN : f};
 }
 
 tf_value tf_value_of_string(const char *interned) {
@@ -122,19 +123,22 @@ void tf_int128_append(tf_string *out, tf_int128 value) {
     tf_string_printf(out, "%llu", (unsigned long long)value);
 }
 
-/* The shortest digits that give the double back, with a dot or an exponent so that it stays a float. */
+/* As Python's repr: the shortest digits that give the double back, an exponent only for very small and very large ones. */
 void tf_float_append(tf_string *out, double value) {
   if (isnan(value) || isinf(value)) {
     tf_string_puts(out, isnan(value) ? "float(\"nan\")" : value > 0 ? "float(\"inf\")" : "float(\"-inf\")");
     return;
   }
   char text[40];
-  int precision = 1;
+  int digits = 0;
   do
-    snprintf(text, sizeof text, "%.*g", precision, value);
-  while (strtod(text, NULL) != value && ++precision <= 17);
-  tf_string_puts(out, text);
-  if (!strpbrk(text, ".e")) tf_string_puts(out, ".0");
+    snprintf(text, sizeof text, "%.*e", digits, value);
+  while (strtod(text, NULL) != value && ++digits < 17);
+  int exponent = atoi(strchr(text, 'e') + 1);
+  if (exponent < -4 || exponent > 15)
+    tf_string_puts(out, text);
+  else
+    tf_string_printf(out, "%.*f", digits - exponent > 1 ? digits - exponent : 1, value);
 }
 
 static void append_list(tf_context *context, tf_string *out, const tf_value *value) {
