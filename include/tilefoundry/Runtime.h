@@ -26,7 +26,7 @@
  * one stream are ordered as the caller orders his calls.
  *
  * Tensors are DLPack's (dlpack/dlpack.h). On the simulated device they carry kDLCUDA and the ordinal 0 like on a real
- * one, and their data pointers come from tf_memory_alloc. */
+ * one, and their data pointers come from tf_device_alloc. */
 #ifndef TILEFOUNDRY_RUNTIME_H
 #define TILEFOUNDRY_RUNTIME_H
 
@@ -115,17 +115,17 @@ TF_API void tf_string_free(TF_TAKE char *text);
 /* ---- Memory and streams: thin covers of the driver, so that a program needs no CUDA headers ---------------------- */
 
 /* Device memory; zero bytes give a valid pointer too. TF_OUT_OF_MEMORY if the device has none left. */
-TF_API TF_NODISCARD tf_status tf_memory_alloc(tf_runtime *runtime, size_t bytes, void **out);
-TF_API tf_status tf_memory_free(tf_runtime *runtime, void *pointer);
+TF_API TF_NODISCARD tf_status tf_device_alloc(tf_runtime *runtime, size_t bytes, void **out);
+TF_API tf_status tf_device_free(tf_runtime *runtime, void *pointer);
 /* Copies, finished when they return, ordered after all earlier work on `stream`. */
-TF_API TF_NODISCARD tf_status tf_memory_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes,
+TF_API TF_NODISCARD tf_status tf_device_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes,
                                                 tf_stream stream);
-TF_API TF_NODISCARD tf_status tf_memory_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes,
+TF_API TF_NODISCARD tf_status tf_device_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes,
                                                  tf_stream stream);
 
 /* Makes the bytes say that nobody wrote them: noise that the simulated device's init checker recognises; all ones, a NaN
  * in every floating-point type, on a real device. Ordered before everything that is launched later. */
-TF_API TF_NODISCARD tf_status tf_memory_poison(tf_runtime *runtime, void *pointer, size_t bytes);
+TF_API TF_NODISCARD tf_status tf_device_poison(tf_runtime *runtime, void *pointer, size_t bytes);
 
 TF_API TF_NODISCARD tf_status tf_stream_create(tf_runtime *runtime, tf_stream *out);
 TF_API tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream);

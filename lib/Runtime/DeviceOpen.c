@@ -123,7 +123,7 @@ void tf_string_free(char *text) {
   free(text);
 }
 
-tf_status tf_memory_poison(tf_runtime *runtime, void *pointer, size_t bytes) {
+tf_status tf_device_poison(tf_runtime *runtime, void *pointer, size_t bytes) {
   if (!runtime || (bytes && !pointer)) return TF_INVALID_ARGUMENT;
   if (!bytes) return TF_OK;
   bool pushed;

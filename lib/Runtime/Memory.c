@@ -5,7 +5,7 @@ static CUdeviceptr device_address(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-tf_status tf_memory_alloc(tf_runtime *runtime, size_t bytes, void **out) {
+tf_status tf_device_alloc(tf_runtime *runtime, size_t bytes, void **out) {
   if (!runtime || !out) return TF_INVALID_ARGUMENT;
   bool pushed;
   CUdeviceptr address = 0;
@@ -19,7 +19,7 @@ tf_status tf_memory_alloc(tf_runtime *runtime, size_t bytes, void **out) {
   return status;
 }
 
-tf_status tf_memory_free(tf_runtime *runtime, void *pointer) {
+tf_status tf_device_free(tf_runtime *runtime, void *pointer) {
   if (!runtime) return TF_INVALID_ARGUMENT;
   if (!pointer) return TF_OK;
   bool pushed;
@@ -28,7 +28,7 @@ tf_status tf_memory_free(tf_runtime *runtime, void *pointer) {
   return tf_context_leave(runtime, pushed, status);
 }
 
-tf_status tf_memory_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes, tf_stream stream) {
+tf_status tf_device_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes, tf_stream stream) {
   if (!runtime || (bytes && (!device || !host))) return TF_INVALID_ARGUMENT;
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);
@@ -38,7 +38,7 @@ tf_status tf_memory_copy_in(tf_runtime *runtime, void *device, const void *host,
   return tf_context_leave(runtime, pushed, status);
 }
 
-tf_status tf_memory_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes, tf_stream stream) {
+tf_status tf_device_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes, tf_stream stream) {
   if (!runtime || (bytes && (!device || !host))) return TF_INVALID_ARGUMENT;
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);

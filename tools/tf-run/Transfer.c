@@ -55,12 +55,12 @@ static void describe(const tf_device_info *info, tf_run_param *p) {
 }
 
 static tf_status fill_device(tf_runtime *rt, tf_run_param *p) {
-  if (!p->given) return tf_memory_poison(rt, p->storage, p->bytes);
-  if (is_dense(p)) return tf_memory_copy_in(rt, p->storage, p->host.data, p->bytes, NULL);
+  if (!p->given) return tf_device_poison(rt, p->storage, p->bytes);
+  if (is_dense(p)) return tf_device_copy_in(rt, p->storage, p->host.data, p->bytes, NULL);
   char *staging = calloc(1, p->bytes + 1);
   if (!staging) return TF_OUT_OF_MEMORY;
   copy_strided(p, staging, true);
-  tf_status status = tf_memory_copy_in(rt, p->storage, staging, p->bytes, NULL);
+  tf_status status = tf_device_copy_in(rt, p->storage, staging, p->bytes, NULL);
   free(staging);
   return status;
 }
@@ -79,7 +79,7 @@ static bool upload(tf_runtime *rt, tf_run_param *p) {
   if (has_elements(p) && (!elements || __builtin_mul_overflow(elements, tf_element_bits(p->element) / 8, &p->bytes)))
     return tf_run_error("tf-run", "argument '%s': its strides cannot be allocated", p->name);
   if (p->is_host) return upload_host(p) || tf_run_error("tf-run", "argument '%s': out of memory", p->name);
-  tf_status status = tf_memory_alloc(rt, p->bytes, &p->storage);
+  tf_status status = tf_device_alloc(rt, p->bytes, &p->storage);
   if (status == TF_OK && p->bytes) status = fill_device(rt, p);
   return status == TF_OK || tf_run_error("tf-run", "argument '%s': %s", p->name, tf_runtime_message(rt));
 }
@@ -101,10 +101,10 @@ static tf_status fetch(tf_runtime *rt, tf_run_param *p) {
     copy_strided(p, p->storage, false);
     return TF_OK;
   }
-  if (is_dense(p)) return tf_memory_copy_out(rt, p->host.data, p->storage, p->bytes, NULL);
+  if (is_dense(p)) return tf_device_copy_out(rt, p->host.data, p->storage, p->bytes, NULL);
   char *staging = malloc(p->bytes + 1);
   if (!staging) return TF_OUT_OF_MEMORY;
-  tf_status status = tf_memory_copy_out(rt, staging, p->storage, p->bytes, NULL);
+  tf_status status = tf_device_copy_out(rt, staging, p->storage, p->bytes, NULL);
   if (status == TF_OK) copy_strided(p, staging, false);
   free(staging);
   return status;
@@ -131,7 +131,7 @@ void tf_run_params_free(tf_runtime *rt, tf_run_params *params) {
     if (p->is_host)
       free(p->storage);
     else if (p->storage)
-      (void)tf_memory_free(rt, p->storage);
+      (void)tf_device_free(rt, p->storage);
     tf_run_array_free(&p->host);
     tf_npy_free(&p->npy);
   }

@@ -134,14 +134,14 @@ static void open_sim(const char *checks) {
   free(for_80);
   void *memory[2];
   for (int i = 0; i < 2; i++)
-    ck_ok(tf_memory_alloc(rt, COUNT * sizeof(float), &memory[i]));
+    ck_ok(tf_device_alloc(rt, COUNT * sizeof(float), &memory[i]));
   x = memory[0];
   y = memory[1];
 }
 
 static void close_sim(void) {
-  (void)tf_memory_free(rt, x);
-  (void)tf_memory_free(rt, y);
+  (void)tf_device_free(rt, x);
+  (void)tf_device_free(rt, y);
   tf_program_unload(program);
 }
 
@@ -161,11 +161,11 @@ START_TEST(entry_on_the_simulator) {
   open_sim("all");
   for (int i = 0; i < COUNT; i++)
     in[i] = (float)((i * 7919) % 4001 - 2000) / 16;
-  ck_ok(tf_memory_copy_in(rt, x, in, sizeof in, NULL));
-  ck_ok(tf_memory_poison(rt, y, sizeof out));
+  ck_ok(tf_device_copy_in(rt, x, in, sizeof in, NULL));
+  ck_ok(tf_device_poison(rt, y, sizeof out));
   ck_ok(call_half(ROWS));
   ck_ok(tf_stream_synchronize(rt, NULL));
-  ck_ok(tf_memory_copy_out(rt, out, y, sizeof out, NULL));
+  ck_ok(tf_device_copy_out(rt, out, y, sizeof out, NULL));
   for (int i = 0; i < COUNT; i++)
     ck_assert_msg(out[i] == in[i] * 0.5f, "%d: %g", i, (double)out[i]);
   char *json = NULL, *table = NULL;
@@ -180,7 +180,7 @@ END_TEST
 
 START_TEST(unwritten_input_is_found) {
   open_sim("init");
-  ck_ok(tf_memory_poison(rt, x, COUNT * sizeof(float)));
+  ck_ok(tf_device_poison(rt, x, COUNT * sizeof(float)));
   tf_status status = call_half(1);
   if (status == TF_OK) status = tf_stream_synchronize(rt, NULL);
   ck_assert_int_eq(status, TF_CHECKER);
@@ -203,9 +203,9 @@ START_TEST(last_element_is_no_fault) {
   uint64_t bytes = COUNT * sizeof(float) - 4;
   void *params[] = {&x, &bytes};
   float one = 1, zero = 0;
-  ck_ok(tf_memory_copy_in(rt, (char *)x + bytes, &one, 4, NULL));
+  ck_ok(tf_device_copy_in(rt, (char *)x + bytes, &one, 4, NULL));
   ck_ok(launch_raw("stray", params));
-  ck_ok(tf_memory_copy_out(rt, &zero, x, 4, NULL));
+  ck_ok(tf_device_copy_out(rt, &zero, x, 4, NULL));
   ck_assert_float_eq(zero, 1);
   close_sim();
 }
@@ -259,12 +259,12 @@ START_TEST(two_devices_at_once) {
   open_sim("none");
   ck_assert_int_eq(tf_runtime_create(&second), TF_OK);
   ck_assert_int_eq(tf_device_open(second, "sim:sm_90", NULL), TF_OK);
-  ck_assert_int_eq(tf_memory_alloc(second, 64, &memory), TF_OK);
+  ck_assert_int_eq(tf_device_alloc(second, 64, &memory), TF_OK);
   ck_ok(call_half(2));
   ck_ok(tf_stream_synchronize(rt, NULL));
   ck_assert_int_eq(tf_device_get_info(second, &info), TF_OK);
   ck_assert_uint_eq(info.compute, 90);
-  ck_assert_int_eq(tf_memory_free(second, memory), TF_OK);
+  ck_assert_int_eq(tf_device_free(second, memory), TF_OK);
   tf_runtime_destroy(second);
   ck_ok(call_half(2));
   ck_ok(tf_stream_synchronize(rt, NULL));

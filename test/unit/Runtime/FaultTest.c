@@ -21,8 +21,8 @@ static tf_status whole_life(void) {
   uint64_t zero = 0;
   void *params[] = {&zero, &zero, &zero, &zero, &zero, &zero};
   if (status == TF_OK) status = tf_stream_create(rt, &stream);
-  if (status == TF_OK) status = tf_memory_alloc(rt, 16, &memory);
-  if (status == TF_OK) status = tf_memory_copy_in(rt, memory, bytes, 16, stream);
+  if (status == TF_OK) status = tf_device_alloc(rt, 16, &memory);
+  if (status == TF_OK) status = tf_device_copy_in(rt, memory, bytes, 16, stream);
   if (status == TF_OK) status = tf_program_kernel(program, "bare", &bare);
   if (status == TF_OK) status = tf_kernel_launch_raw(bare, &config, params);
   config.dynamic_smem = 100000;
@@ -42,11 +42,11 @@ static tf_status whole_life(void) {
   if (status == TF_OK) status = tf_kernel_launch(wide, &config, arguments, 3);
   fake.capturing = 0;
   if (status == TF_OK) status = tf_stream_synchronize(rt, stream);
-  if (status == TF_OK) status = tf_memory_copy_out(rt, bytes, memory, 16, stream);
+  if (status == TF_OK) status = tf_device_copy_out(rt, bytes, memory, 16, stream);
   /* Given back whatever happened; a failure of these is told too, and the second try succeeds. */
-  tf_status freed = memory ? tf_memory_free(rt, memory) : TF_OK;
+  tf_status freed = memory ? tf_device_free(rt, memory) : TF_OK;
   bool twice = freed != TF_OK && strcmp(fake.failed, "cuCtxPopCurrent") != 0;
-  if (twice) ck_assert_int_eq(tf_memory_free(rt, memory), TF_OK);
+  if (twice) ck_assert_int_eq(tf_device_free(rt, memory), TF_OK);
   tf_status destroyed = stream ? tf_stream_destroy(rt, stream) : TF_OK;
   twice = destroyed != TF_OK && strcmp(fake.failed, "cuCtxPopCurrent") != 0;
   if (twice) ck_assert_int_eq(tf_stream_destroy(rt, stream), TF_OK);
@@ -125,7 +125,7 @@ START_TEST(missing_function_is_named) {
   tf_driver_fill_missing(&table);
   ck_assert_int_eq(tf_device_attach(rt, &table, -1), TF_OK);
   void *memory = (void *)7;
-  ck_assert_int_eq(tf_memory_alloc(rt, 16, &memory), TF_UNSUPPORTED);
+  ck_assert_int_eq(tf_device_alloc(rt, 16, &memory), TF_UNSUPPORTED);
   ck_message("the CUDA driver has no function cuMemAlloc; a newer driver is needed");
   ck_assert_ptr_eq(memory, (void *)7);
   tf_runtime_destroy(rt);
@@ -298,9 +298,9 @@ START_TEST(current_context_of_another_device) {
   ck_assert_ptr_eq(rt->context, fake_context(8)); /* the primary one of device 0 */
   ck_assert_int_eq(rt->info.device.device_id, 0);
   void *memory;
-  ck_assert_int_eq(tf_memory_alloc(rt, 5, &memory), TF_OK);
+  ck_assert_int_eq(tf_device_alloc(rt, 5, &memory), TF_OK);
   ck_assert_ptr_eq(fake_current(), fake_context(1)); /* the caller's is current again */
-  ck_assert_int_eq(tf_memory_free(rt, memory), TF_OK);
+  ck_assert_int_eq(tf_device_free(rt, memory), TF_OK);
   tf_runtime_destroy(rt);
   ck_assert_int_eq(fake.retained, 0);
   attach(1, TF_OK);
@@ -321,7 +321,7 @@ START_TEST(no_device) {
   ck_message("the CUDA driver has no device");
   ck_assert_int_eq(fake.closed, 1);
   void *memory;
-  ck_assert_int_eq(tf_memory_alloc(rt, 5, &memory), TF_INVALID_ARGUMENT);
+  ck_assert_int_eq(tf_device_alloc(rt, 5, &memory), TF_INVALID_ARGUMENT);
   tf_device_info info;
   ck_assert_int_eq(tf_device_get_info(rt, &info), TF_INVALID_ARGUMENT);
   tf_runtime_destroy(rt);
