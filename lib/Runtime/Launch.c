@@ -237,7 +237,9 @@ tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUst
   if (status == TF_OK) status = check_cluster(kernel, geometry);
   if (status == TF_OK) status = prepare_shared(kernel, geometry);
   if (status == TF_OK) status = check_cooperative(kernel, geometry, stream);
-  if (status == TF_OK) status = launch(kernel, geometry, stream, params);
-  if (status == TF_OK) tf_recent_add(kernel->program->runtime, kernel, stream);
+  if (status != TF_OK) return status;
+  unsigned number = tf_recent_add(kernel->program->runtime, kernel, stream);
+  status = launch(kernel, geometry, stream, params);
+  if (status != TF_OK) tf_recent_remove(kernel->program->runtime, number);
   return status;
 }

@@ -71,11 +71,19 @@ tf_status tf_runtime_fail(tf_runtime *rt, tf_status status, const char *format, 
 
 /* ---- Recent launches --------------------------------------------------------------------------------------------- */
 
-void tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream) {
+unsigned tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream) {
   pthread_mutex_lock(&rt->lock);
-  tf_recent_launch *slot = &rt->recent[rt->recent_next++ % TF_RECENT_LAUNCHES];
+  unsigned number = rt->recent_next++;
+  tf_recent_launch *slot = &rt->recent[number % TF_RECENT_LAUNCHES];
   if (slot->kernel) rt->recent_dropped++;
   *slot = (tf_recent_launch){kernel, stream};
+  pthread_mutex_unlock(&rt->lock);
+  return number;
+}
+
+void tf_recent_remove(tf_runtime *rt, unsigned number) {
+  pthread_mutex_lock(&rt->lock);
+  if (rt->recent_next - number <= TF_RECENT_LAUNCHES) rt->recent[number % TF_RECENT_LAUNCHES].kernel = NULL;
   pthread_mutex_unlock(&rt->lock);
 }
 
@@ -128,13 +136,14 @@ static void TF_PRINTF(2, 3) add(report *r, const char *format, ...) {
   if (r->used >= sizeof r->text) r->used = sizeof r->text - 1;
 }
 
+static const char *const abort_kinds[] = {"abort", "integer division by zero", "window outside its tensor"};
+
 static void add_abort_sites(report *r, const tf_mkernel *k) {
   for (unsigned i = 0; i < k->abort_count; i++) {
     const tf_mabort_site *site = &k->aborts[i];
-    static const char *const kinds[] = {"abort", "integer division by zero", "window outside its tensor"};
     add(r, "\n  %s may stop at ", k->signature.name);
     if (site->loc.file) add(r, "%s:%lld: ", site->loc.file, (long long)site->loc.line);
-    add(r, "%s%s%s", kinds[site->kind], *site->message ? ": " : "", site->message);
+    add(r, "%s%s%s", abort_kinds[site->kind], *site->message ? ": " : "", site->message);
   }
 }
 
@@ -164,12 +173,46 @@ static bool add_recent(report *r, tf_runtime *rt, bool with_sites) {
   return sites;
 }
 
+/* True if the simulator's account names the site's line: "(dir/file.tir:12)". */
+static bool names_site(const char *account, const tf_mabort_site *site) {
+  if (!site->loc.file) return false;
+  const char *slash = strrchr(site->loc.file, '/');
+  char place[160];
+  snprintf(place, sizeof place, "%s:%lld)", slash ? slash + 1 : site->loc.file, (long long)site->loc.line);
+  return strstr(account, place) != NULL;
+}
+
+/* The simulator knows the line of a trap, the manifest what the author wrote there. */
+static void add_named_sites(report *r, tf_runtime *rt, const char *account) {
+  pthread_mutex_lock(&rt->lock);
+  for (unsigned i = 0; i < TF_RECENT_LAUNCHES; i++) {
+    const tf_kernel *k = rt->recent[i].kernel;
+    bool told = false;
+    for (unsigned j = 0; j < i && k && !told; j++)
+      told = rt->recent[j].kernel == k;
+    for (unsigned j = 0; k && !told && k->manifest && j < k->manifest->abort_count; j++) {
+      const tf_mabort_site *site = &k->manifest->aborts[j];
+      if (names_site(account, site))
+        add(r, "\n  %s:%lld: %s%s%s", site->loc.file, (long long)site->loc.line, abort_kinds[site->kind],
+            *site->message ? ": " : "", site->message);
+    }
+  }
+  pthread_mutex_unlock(&rt->lock);
+}
+
+static tf_status fail_told(tf_runtime *rt, tf_status told, const char *account) {
+  report r = {.used = 0};
+  add(&r, "%s", account);
+  if (told == TF_TRAP) add_named_sites(&r, rt, account);
+  return tf_runtime_fail(rt, told, "%s", r.text);
+}
+
 static tf_status fail_fault(tf_runtime *rt, CUresult result, const char *function) {
   tf_barrier_mark_dirty(rt);
   char account[2048];
   if (rt->driver.take_fault) {
     tf_status told = rt->driver.take_fault(&rt->driver, account, sizeof account);
-    if (told != TF_OK) return tf_runtime_fail(rt, told, "%s", account);
+    if (told != TF_OK) return fail_told(rt, told, account);
   }
   report r = {.used = 0};
   add(&r, "a kernel failed: %s (%s), seen by %s", tf_cuda_result_text(result), tf_cuda_result_name(result), function);

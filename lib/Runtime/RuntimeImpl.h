@@ -138,8 +138,9 @@ typedef struct tf_solved {
 TF_NODISCARD tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
                                         const tf_value *values, const tf_solved *solved);
 
-/* Remembers a launch for later messages. */
-void tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);
+/* Remembers a launch for later messages, from just before it is made; remove forgets it if it was refused. */
+unsigned tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);
+void tf_recent_remove(tf_runtime *rt, unsigned number);
 void tf_recent_forget_stream(tf_runtime *rt, CUstream stream);
 void tf_recent_forget_program(tf_runtime *rt, const tf_program *program);
 

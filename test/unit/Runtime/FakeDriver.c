@@ -437,7 +437,7 @@ static tf_status take_fault(tf_driver *driver, char *message, size_t size) {
   (void)driver;
   tf_status told = fake.fault;
   fake.fault = TF_OK;
-  if (told != TF_OK) snprintf(message, size, "the fake's account");
+  if (told != TF_OK) snprintf(message, size, "%s", fake.account ? fake.account : "the fake's account");
   return told;
 }
 

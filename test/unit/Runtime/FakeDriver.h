@@ -31,6 +31,7 @@ typedef struct fake_state {
   unsigned param_count;                           /* parameters that launches record */
   void (*run)(const char *kernel, void **params); /* executes a launch; may be null */
   tf_status fault;                                /* what take_fault tells, once, when not TF_OK */
+  const char *account;                            /* its text; null is "the fake\'s account" */
 
   /* The calls: `fail_at` (from 1) is the number of the call that fails, 0 none. */
   unsigned long calls, fail_at;

@@ -153,6 +153,34 @@ START_TEST(trap_lists_the_abort_sites) {
 }
 END_TEST
 
+START_TEST(trap_of_the_simulator_gets_its_message) {
+  launch_half(NULL);
+  fake.sticky = CUDA_ERROR_LAUNCH_FAILED;
+  fake.fault = TF_TRAP;
+  fake.account = "trap\n  at PTX line 44 (src/e.tir:12) by thread (0,0,0)";
+  ck_assert_int_eq(tf_stream_synchronize(rt, NULL), TF_TRAP);
+  ck_message("trap\n  at PTX line 44 (src/e.tir:12) by thread (0,0,0)\n  e.tir:12: abort: negative length");
+  tf_runtime_clear_error(rt);
+  fake.fault = TF_TRAP;
+  fake.account = "trap\n  at PTX line 44 (src/e.tir:11) by thread (0,0,0)";
+  ck_assert_int_eq(tf_stream_synchronize(rt, NULL), TF_TRAP);
+  ck_message("trap\n  at PTX line 44 (src/e.tir:11) by thread (0,0,0)");
+}
+END_TEST
+
+START_TEST(refused_launch_is_not_blamed) {
+  tensor_at(&x, 0x10000, kDLFloat, 32, 2, 3, 512);
+  tensor_at(&y, 0x20000, kDLFloat, 32, 2, 3, 512);
+  tf_argument arguments[] = {of_tensor(&x), of_tensor(&y)};
+  fake.sticky = CUDA_ERROR_INVALID_VALUE;
+  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, arguments, 2), TF_DRIVER);
+  tf_runtime_clear_error(rt);
+  fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  ck_assert_int_eq(tf_stream_synchronize(rt, NULL), TF_DRIVER);
+  ck_assert_ptr_null(strstr(tf_runtime_message(rt), "scale"));
+}
+END_TEST
+
 START_TEST(fault_is_told_by_the_next_call) {
   launch_half(NULL);
   fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -358,6 +386,8 @@ int main(void) {
   TCase *c = tcase_create("faults");
   tcase_add_checked_fixture(c, setup, teardown);
   tcase_add_test(c, trap_lists_the_abort_sites);
+  tcase_add_test(c, trap_of_the_simulator_gets_its_message);
+  tcase_add_test(c, refused_launch_is_not_blamed);
   tcase_add_test(c, fault_is_told_by_the_next_call);
   tcase_add_test(c, finished_launches_are_not_blamed);
   tcase_add_test(c, the_simulator_tells_more);
