@@ -171,7 +171,7 @@ bool tf_parse_statement(tf_parser *p) {
 }
 
 static bool open_scope(tf_parser *p, tf_scope *scope) {
-  if (!tf_scope_init(p, scope, p->scope)) return false;
+  if (!tf_ptx_scope_init(p, scope, p->scope)) return false;
   if (!tf_grow((void **)&p->scopes, &p->scope_cap, p->scope_count + 1, sizeof *p->scopes)) return tf_parse_no_memory(p);
   p->scopes[p->scope_count] = p->scope_count ? p->scope->number : 0;
   scope->number = p->scope_count++;
@@ -232,7 +232,7 @@ static bool parse_directive(tf_parser *p) {
   tf_space space;
   if (tf_parse_accept(p, ".loc")) return tf_parse_loc(p);
   if (tf_parse_accept(p, ".pragma")) return tf_parse_pragma(p);
-  if (tf_parse_accept(p, ".file")) return tf_parse_file(p);
+  if (tf_parse_accept(p, ".file")) return tf_ptx_parse_file(p);
   if (!tf_parse_space(&p->tok, &space)) return tf_parse_fail(p, "unknown directive in a function");
   tf_parse_advance(p);
   return space == TF_SPACE_REG ? tf_parse_registers(p) : tf_parse_variables(p, space, (tf_linkage){0});

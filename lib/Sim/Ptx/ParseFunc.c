@@ -109,7 +109,7 @@ static bool keep_body(tf_parser *p, tf_ptx_func *f) {
 
 static bool parse_definition(tf_parser *p, tf_ptx_func *f) {
   tf_scope formals;
-  if (!tf_scope_init(p, &formals, &p->global)) return false;
+  if (!tf_ptx_scope_init(p, &formals, &p->global)) return false;
   p->func = f;
   p->scope = &formals;
   p->func_vars_tail = &f->vars;

@@ -59,7 +59,7 @@ bool tf_parse_no_memory(tf_parser *p);
 const char *tf_parse_word(tf_parser *p, const char *what);
 
 /* Names. */
-bool tf_scope_init(tf_parser *p, tf_scope *scope, tf_scope *parent);
+bool tf_ptx_scope_init(tf_parser *p, tf_scope *scope, tf_scope *parent);
 tf_name *tf_scope_add(tf_parser *p, tf_scope *scope, const char *name);
 tf_name *tf_scope_find(const tf_scope *scope, const char *name, size_t length);
 /* Finds a name through all scopes, also as an element of a parametrised register (*index). */
@@ -91,7 +91,7 @@ bool tf_parse_signature(tf_parser *p, tf_ptx_func *f, bool prototype);
 bool tf_parse_body(tf_parser *p);
 bool tf_parse_statement(tf_parser *p);
 bool tf_parse_loc(tf_parser *p);
-bool tf_parse_file(tf_parser *p);
+bool tf_ptx_parse_file(tf_parser *p);
 bool tf_parse_section(tf_parser *p);
 bool tf_parse_pragma(tf_parser *p);
 

@@ -141,7 +141,7 @@ static bool parse_address_size(tf_parser *p) {
   return true;
 }
 
-bool tf_parse_file(tf_parser *p) {
+bool tf_ptx_parse_file(tf_parser *p) {
   uint64_t number;
   if (!tf_parse_uint(p, 1u << 20, "a file number", &number)) return false;
   if (p->tok.kind != TF_TOK_STRING) return tf_parse_fail(p, "expected a file name in quotes");
@@ -240,7 +240,7 @@ static bool parse_linkage(tf_parser *p, tf_linkage *l) {
 static bool parse_item(tf_parser *p) {
   tf_linkage linkage = {0};
   tf_space space;
-  if (tf_parse_accept(p, ".file")) return tf_parse_file(p);
+  if (tf_parse_accept(p, ".file")) return tf_ptx_parse_file(p);
   if (tf_parse_accept(p, ".loc")) return tf_parse_loc(p);
   if (tf_parse_accept(p, ".section")) return tf_parse_section(p);
   if (tf_parse_accept(p, ".pragma")) return tf_parse_pragma(p);
@@ -265,7 +265,7 @@ static bool parse_header(tf_parser *p) {
 }
 
 static bool parse_module(tf_parser *p) {
-  if (!tf_scope_init(p, &p->global, NULL)) return false;
+  if (!tf_ptx_scope_init(p, &p->global, NULL)) return false;
   p->scope = &p->global;
   p->vars_tail = &p->module->vars;
   p->funcs_tail = &p->module->funcs;

@@ -11,7 +11,7 @@ static size_t hash_name(const char *name, size_t length) {
   return (size_t)(h ^ (h >> 29));
 }
 
-bool tf_scope_init(tf_parser *p, tf_scope *scope, tf_scope *parent) {
+bool tf_ptx_scope_init(tf_parser *p, tf_scope *scope, tf_scope *parent) {
   *scope = (tf_scope){.parent = parent, .bucket_count = parent ? 16 : 256};
   scope->buckets = tf_pool_alloc(&p->module->pool, scope->bucket_count * sizeof *scope->buckets);
   return scope->buckets ? true : tf_parse_no_memory(p);
