@@ -54,6 +54,10 @@ typedef struct tf_digit {
   bool is_cta;        /* walked by CTAs: never moves an address in shared memory or registers */
   LLVMValueRef value; /* i32: this thread's digit, or the loop's that walks a local one; null: from the position */
   int64_t stride;     /* local digits: positions per step; 0 if a loop walks it */
+  /* Mesh digits: (coordinate on mesh_axis / divisor) % extent. */
+  const tf_placement *placement;
+  unsigned mesh_axis;
+  int64_t divisor;
 } tf_digit;
 
 typedef struct tf_driver {

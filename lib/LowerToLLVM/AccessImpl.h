@@ -7,6 +7,8 @@
 
 /* Numbers the local digits that positions count (those without a loop), and counts the positions. */
 void tf_driver_number(tf_driver *driver);
+/* Cuts local digits at the axes of the driver's shape; positions keep their numbers. False if one straddles an axis. */
+bool tf_driver_split_axes(tf_lowering *lowering, tf_driver *driver);
 /* Replaces a plain driver's digits: chunks of `chunk` elements go round-robin to `threads` threads, this one is `rank`. */
 void tf_driver_deal(tf_lowering *lowering, tf_driver *driver, int64_t chunk, int64_t threads, LLVMValueRef rank);
 /* Whether the position is below the driver's limit, i1; null: provably. */

@@ -103,6 +103,17 @@ void tf_affine_of_view(tf_context *context, const tf_view *view, unsigned rank, 
   finish(context, out);
 }
 
+void tf_affine_make(tf_context *context, unsigned rank, const tf_dim *const *extents, const tf_dim *const *strides,
+                    tf_affine *out) {
+  const tf_dim *unit[TF_MAX_AFFINE], *below = tf_dim_int(context, 1);
+  for (unsigned i = rank; i-- > 0; below = product(context, below, extents[i]))
+    unit[i] = below;
+  out->rank = 0;
+  for (unsigned i = 0; i < rank; i++)
+    append(context, out, extents[i], strides ? strides[i] : unit[i]);
+  finish(context, out);
+}
+
 void tf_affine_of_axis(tf_context *context, unsigned rank, const tf_dim *const *shape, unsigned axis, tf_affine *out) {
   out->rank = 0;
   for (unsigned i = 0; i < rank; i++)

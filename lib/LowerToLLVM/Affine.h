@@ -25,6 +25,9 @@ typedef struct tf_affine {
  * equal. */
 void tf_affine_of_view(tf_context *context, const tf_view *view, unsigned rank, const tf_dim *const *shape,
                        tf_affine *out);
+/* Axes given one by one; strides null: C order, f is the index itself. */
+void tf_affine_make(tf_context *context, unsigned rank, const tf_dim *const *extents, const tf_dim *const *strides,
+                    tf_affine *out);
 /* f = coordinate on one axis of the shape. */
 void tf_affine_of_axis(tf_context *context, unsigned rank, const tf_dim *const *shape, unsigned axis, tf_affine *out);
 

@@ -24,7 +24,10 @@ static void add_mesh_digit(tf_lowering *lowering, const tf_placement *placement,
   out->digits[out->digit_count++] = (tf_digit){.extent = factor->extent,
                                                .step = factor->step,
                                                .is_cta = level == TF_LEVEL_CTA,
-                                               .value = mesh_digit(lowering, placement, factor)};
+                                               .value = mesh_digit(lowering, placement, factor),
+                                               .placement = placement,
+                                               .mesh_axis = (unsigned)factor->mesh_axis,
+                                               .divisor = factor->divisor};
 }
 
 /* Appends a local digit, or lengthens the last one. */
@@ -72,6 +75,47 @@ bool tf_driver_of(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *out
     add_local_digit(context, factor->extent, factor->step, out);
   }
   tf_driver_number(out);
+  return true;
+}
+
+/* ---- Digits of single axes ---- */
+/* The innermost axis whose unit divides the step, its unit and its end (unit * extent). */
+static bool axis_of_step(tf_context *context, const tf_driver *driver, const tf_dim *step, const tf_dim **end) {
+  const tf_dim *unit = tf_dim_int(context, 1), *found = NULL;
+  for (unsigned axis = driver->rank; axis-- > 0;) {
+    const tf_dim *above = tf_dim_binary(context, TF_DIM_MUL, unit, driver->shape[axis]);
+    if (above != unit && tf_dim_exact_quotient(context, step, unit)) found = above;
+    unit = above;
+  }
+  *end = found;
+  return found != NULL;
+}
+
+bool tf_driver_split_axes(tf_lowering *lowering, tf_driver *driver) {
+  tf_context *context = lowering->context;
+  tf_driver out = *driver;
+  out.local_count = 0;
+  out.digit_count = 0;
+  for (unsigned i = 0; i < driver->digit_count; i++)
+    if (!driver->digits[i].is_local) out.digits[out.digit_count++] = driver->digits[i];
+  for (unsigned i = 0; i < driver->local_count; i++) {
+    tf_digit rest = driver->digits[driver->local[i]];
+    for (;;) {
+      const tf_dim *end, *room, *more;
+      if (out.digit_count == TF_MAX_FACTORS || !axis_of_step(context, driver, rest.step, &end)) return false;
+      room = tf_dim_exact_quotient(context, end, rest.step);
+      more = room ? tf_dim_exact_quotient(context, rest.extent, room) : NULL;
+      tf_digit piece = rest;
+      if (more) piece.extent = room;
+      out.local[out.local_count++] = out.digit_count;
+      out.digits[out.digit_count++] = piece;
+      if (!more || more == tf_dim_int(context, 1)) break;
+      rest.extent = more;
+      rest.step = end;
+    }
+  }
+  *driver = out;
+  tf_driver_number(driver);
   return true;
 }
 

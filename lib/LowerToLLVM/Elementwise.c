@@ -214,7 +214,8 @@ static LLVMValueRef iota_chunk(tf_lowering *lowering, const tf_chunk *chunk, con
 }
 
 void tf_lower_IOTA(tf_lowering *lowering, const tf_invocation *invocation) {
-  const tf_expr *dst = invocation->args[TF_ARG_IOTA_dst], *start = invocation->args[TF_ARG_IOTA_start];
+  const tf_expr *dst = invocation->args[TF_ARG_IOTA_dst], *start = NULL;
+  if (invocation->arg_count > TF_ARG_IOTA_start) start = invocation->args[TF_ARG_IOTA_start];
   int64_t axis = invocation->attrs[TF_ATTRIBUTE_IOTA_axis].i;
   tf_projection projection;
   iota state = {.dst = dst_dtype(dst), .compute = TF_DTYPE_I64, .projection = &projection};

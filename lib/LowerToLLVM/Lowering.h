@@ -76,6 +76,13 @@ typedef struct tf_binding {
   struct tf_binding *shadowed;
 } tf_binding;
 
+/* Named barriers that a statement drew for itself. */
+typedef struct tf_drawn_barrier {
+  const tf_call_path *path;
+  const tf_stmt *stmt;
+  int id;
+} tf_drawn_barrier;
+
 /* A value that the entry block holds. */
 typedef struct tf_known_id {
   const void *what; /* a placement, or a level's tag */
@@ -117,6 +124,9 @@ typedef struct tf_lowering {
   bool block_uniform;          /* all threads of a block come here, or none, as far as conditions decide */
   bool left_early;             /* some threads of the current function may have returned before */
   LLVMMetadataRef debug_scope; /* -g: the function's subprogram; null: no lines */
+  struct {
+    TF_VEC(tf_drawn_barrier);
+  } drawn;
   struct {
     TF_VEC(tf_abort_site);
   } aborts;            /* where the kernel may trap */

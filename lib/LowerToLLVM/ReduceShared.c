@@ -1,0 +1,247 @@
+/* Sources that are dealt out to threads; see Reduce.h. */
+#include "LowerToLLVM/Intrinsics.h"
+#include "LowerToLLVM/Mma.h"
+#include "LowerToLLVM/Reduce.h"
+
+/* Values that are combined as one tree before they join the running value. */
+#define TREE 16
+
+static int64_t static_of(const tf_dim *dim, int64_t otherwise) {
+  int64_t value;
+  return dim && tf_dim_is_static(dim, &value) ? value : otherwise;
+}
+
+/* ---- This thread's own elements ---- */
+static bool find_results(tf_lowering *lowering, tf_partials *out) {
+  out->slot = TF_ARENA_ARRAY(lowering->arena, int32_t, out->driver.count);
+  out->keys = TF_ARENA_ARRAY(lowering->arena, int64_t, out->driver.count);
+  out->count = 0;
+  for (int64_t p = 0; p < out->driver.count; p++) {
+    int64_t key = static_of(tf_projection_static(lowering, &out->results, p), -1), j = 0;
+    if (key < 0) return false;
+    while (j < out->count && out->keys[j] != key)
+      j++;
+    if (j == out->count) out->keys[out->count++] = key;
+    out->slot[p] = (int32_t)j;
+  }
+  return true;
+}
+
+typedef struct pending {
+  LLVMValueRef values[TREE];
+  int64_t count;
+} pending;
+
+static void flush(tf_lowering *lowering, const tf_reduction *r, pending *list, LLVMValueRef *value) {
+  if (list->count == 0) return;
+  LLVMValueRef tree = tf_reduce_tree(lowering, r, list->count, list->values);
+  *value = *value ? tf_reduce_combine(lowering, r, *value, tree) : tree;
+  list->count = 0;
+}
+
+static unsigned widest(tf_lowering *lowering, const tf_access *access, unsigned *inner) {
+  unsigned best = 1;
+  *inner = 0;
+  for (unsigned i = 0; i < access->driver->local_count; i++) {
+    int64_t extent = static_of(access->driver->digits[access->driver->local[i]].extent, 1);
+    unsigned width = 16;
+    while (extent % width != 0)
+      width /= 2;
+    width = tf_access_width(lowering, access, i, width);
+    if (width > best) {
+      best = width;
+      *inner = i;
+    }
+  }
+  return best;
+}
+
+static void accumulate(tf_lowering *lowering, const tf_reduction *r, tf_partials *out) {
+  tf_access access;
+  tf_access_of(lowering, &r->source, &out->driver, &access);
+  unsigned inner, width = widest(lowering, &access, &inner);
+  int64_t stride = width > 1 ? out->driver.digits[out->driver.local[inner]].stride : 1;
+  pending *lists = TF_ARENA_ARRAY(lowering->arena, pending, out->count);
+  out->values = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, out->count);
+  for (int64_t chunk = 0; chunk < out->driver.count / width; chunk++) {
+    int64_t p = chunk / stride * stride * width + chunk % stride;
+    LLVMValueRef vector = tf_access_load(lowering, &access, p, inner, width);
+    for (unsigned i = 0; i < width; i++) {
+      int32_t j = out->slot[p + i * stride];
+      pending *list = &lists[j];
+      list->values[list->count++] = tf_reduce_element(lowering, r, tf_llvm_extract(lowering, vector, i));
+      if (list->count == TREE) flush(lowering, r, list, &out->values[j]);
+    }
+  }
+  for (int64_t j = 0; j < out->count; j++)
+    flush(lowering, r, &lists[j], &out->values[j]);
+}
+
+/* ---- Lanes ---- */
+/* Lanes that take part: this group's, or all of a warp that is known to be together. */
+static LLVMValueRef member_mask(tf_lowering *lowering, const tf_group *group) {
+  LLVMBuilderRef b = lowering->builder;
+  if (group->pattern == UINT32_MAX || tf_lower_is_warp_converged(lowering)) return tf_llvm_i32(lowering, -1);
+  LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
+  LLVMValueRef first = LLVMBuildAnd(b, thread, tf_llvm_i32(lowering, 31), "");
+  for (unsigned i = 0; i < group->lane_count; i++) {
+    LLVMValueRef stride = tf_llvm_i32(lowering, group->lanes[i].stride);
+    first = LLVMBuildSub(b, first, LLVMBuildMul(b, group->lanes[i].value, stride, ""), "");
+  }
+  return LLVMBuildShl(b, tf_llvm_i32(lowering, (int64_t)group->pattern), first, "");
+}
+
+static LLVMValueRef shuffle_word(tf_lowering *lowering, tf_intrinsic_id id, LLVMValueRef mask, LLVMValueRef word,
+                                 LLVMValueRef lane) {
+  LLVMValueRef args[4] = {mask, word, lane, tf_llvm_i32(lowering, 31)};
+  return tf_lower_intrinsic(lowering, id, "a shuffle", 4, args);
+}
+
+/* 64-bit values travel in two halves. */
+static LLVMValueRef shuffle(tf_lowering *lowering, tf_intrinsic_id id, LLVMValueRef mask, LLVMValueRef value,
+                            LLVMValueRef lane, unsigned bits) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef type = LLVMTypeOf(value), word = tf_llvm_int(lowering, 32), wide = tf_llvm_int(lowering, 64);
+  if (bits == 32) {
+    LLVMValueRef moved = shuffle_word(lowering, id, mask, LLVMBuildBitCast(b, value, word, ""), lane);
+    return LLVMBuildBitCast(b, moved, type, "");
+  }
+  LLVMValueRef all = LLVMBuildBitCast(b, value, wide, ""), shift = tf_llvm_i64(lowering, 32);
+  LLVMValueRef low = shuffle_word(lowering, id, mask, LLVMBuildTrunc(b, all, word, ""), lane);
+  LLVMValueRef top = LLVMBuildTrunc(b, LLVMBuildLShr(b, all, shift, ""), word, "");
+  LLVMValueRef high = shuffle_word(lowering, id, mask, top, lane);
+  high = LLVMBuildShl(b, LLVMBuildZExt(b, high, wide, ""), shift, "");
+  return LLVMBuildBitCast(b, LLVMBuildOr(b, high, LLVMBuildZExt(b, low, wide, ""), ""), type, "");
+}
+
+static bool is_power_of_two(int64_t value) {
+  return (value & (value - 1)) == 0;
+}
+
+/* Whether the lane number has the digit at its stride's bit position, so that exclusive or moves it. */
+static bool is_butterfly(const tf_group_digit *digit) {
+  return is_power_of_two(digit->extent) && is_power_of_two(digit->stride);
+}
+
+static LLVMValueRef lane_id(tf_lowering *lowering) {
+  LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
+  return LLVMBuildAnd(lowering->builder, thread, tf_llvm_i32(lowering, 31), "");
+}
+
+/* The values of digit + step come over where there are any; in the end digit 0 has all and hands it out. */
+static LLVMValueRef tree_over(tf_lowering *lowering, const tf_reduction *r, const tf_group_digit *digit,
+                              LLVMValueRef mask, LLVMValueRef value, unsigned bits) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMValueRef lane = lane_id(lowering), stride = tf_llvm_i32(lowering, digit->stride);
+  for (int64_t step = 1; step < digit->extent; step *= 2) {
+    LLVMValueRef reach = LLVMBuildAdd(b, digit->value, tf_llvm_i32(lowering, step), "");
+    LLVMValueRef there = LLVMBuildICmp(b, LLVMIntULT, reach, tf_llvm_i32(lowering, digit->extent), "");
+    LLVMValueRef from = LLVMBuildAdd(b, lane, tf_llvm_i32(lowering, step * digit->stride), "");
+    from = LLVMBuildSelect(b, there, from, lane, "");
+    LLVMValueRef other = shuffle(lowering, TF_INTRINSIC_SHFL_IDX, mask, value, from, bits);
+    value = LLVMBuildSelect(b, there, tf_reduce_combine(lowering, r, value, other), value, "");
+  }
+  LLVMValueRef first = LLVMBuildSub(b, lane, LLVMBuildMul(b, digit->value, stride, ""), "");
+  return shuffle(lowering, TF_INTRINSIC_SHFL_IDX, mask, value, first, bits);
+}
+
+static LLVMValueRef over_lanes(tf_lowering *lowering, const tf_reduction *r, const tf_group *group, LLVMValueRef mask,
+                               LLVMValueRef value) {
+  unsigned bits = tf_dtype_bits(r->accumulator);
+  for (unsigned i = 0; i < group->lane_count; i++) {
+    const tf_group_digit *digit = &group->lanes[i];
+    if (!is_butterfly(digit) || !group->aligned) {
+      value = tree_over(lowering, r, digit, mask, value, bits);
+      continue;
+    }
+    for (int64_t step = digit->extent / 2; step >= 1; step /= 2) {
+      LLVMValueRef distance = tf_llvm_i32(lowering, step * digit->stride);
+      LLVMValueRef other = shuffle(lowering, TF_INTRINSIC_SHFL_BFLY, mask, value, distance, bits);
+      value = tf_reduce_combine(lowering, r, value, other);
+    }
+  }
+  return value;
+}
+
+/* ---- Warps ---- */
+static LLVMValueRef warp_index(tf_lowering *lowering, const tf_group *group) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMValueRef index = tf_llvm_i32(lowering, 0);
+  int64_t unit = 1;
+  for (unsigned i = 0; i < group->warp_count; i++) {
+    LLVMValueRef part = LLVMBuildMul(b, group->warps[i].value, tf_llvm_i32(lowering, unit), "");
+    index = LLVMBuildAdd(b, index, part, "");
+    unit *= group->warps[i].extent;
+  }
+  return index;
+}
+
+static LLVMValueRef all_zero(tf_lowering *lowering, unsigned count, const tf_group_digit *digits,
+                             LLVMValueRef and_also) {
+  LLVMBuilderRef b = lowering->builder;
+  for (unsigned i = 0; i < count; i++) {
+    LLVMValueRef zero = LLVMBuildICmp(b, LLVMIntEQ, digits[i].value, tf_llvm_i32(lowering, 0), "");
+    and_also = and_also ? LLVMBuildAnd(b, and_also, zero, "") : zero;
+  }
+  return and_also;
+}
+
+/* The given workspace if it is large enough for all groups, replicas included, else scratch of our own. */
+static LLVMValueRef workspace_of(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace,
+                                 int64_t elements) {
+  if (workspace) {
+    tf_tensor tensor = tf_tensor_of(lowering, workspace);
+    int64_t divisor;
+    if (static_of(tf_type_numel(lowering->context, tensor.type), 0) >= elements && !tensor.view->inner)
+      return tf_tensor_pointer(lowering, &tensor, tf_tensor_start(lowering, &tensor, &divisor), 0);
+  }
+  return tf_shared_allocate(lowering, NULL, elements * tf_dtype_bytes(r->accumulator), 16);
+}
+
+/* slot = ((group * results + j) * warps + warp): the partials of one result lie together. */
+static void over_warps(tf_lowering *lowering, const tf_reduction *r, const tf_group *group, const tf_expr *workspace,
+                       tf_partials *partials) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef type = tf_llvm_memory_type(lowering, r->accumulator);
+  unsigned bytes = tf_dtype_bytes(r->accumulator);
+  int64_t warps = group->warp_members, results = partials->count;
+  LLVMValueRef base = workspace_of(lowering, r, workspace, group->groups * results * warps);
+  LLVMValueRef row = LLVMBuildMul(b, group->index, tf_llvm_i32(lowering, results * warps), "");
+  LLVMValueRef mine = LLVMBuildAdd(b, row, warp_index(lowering, group), "");
+  tf_guard guard;
+  if (tf_lower_guard_begin(lowering, all_zero(lowering, group->lane_count, group->lanes, NULL), &guard)) {
+    for (int64_t j = 0; j < results; j++) {
+      LLVMValueRef at = LLVMBuildAdd(b, mine, tf_llvm_i32(lowering, j * warps), "");
+      tf_tensor_store(lowering, LLVMBuildGEP2(b, type, base, &at, 1, ""), partials->values[j], bytes);
+    }
+    tf_lower_guard_end(lowering, &guard);
+  }
+  tf_group_barrier(lowering, group);
+  LLVMValueRef *values = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, warps);
+  for (int64_t j = 0; j < results; j++) {
+    for (int64_t w = 0; w < warps; w++) {
+      LLVMValueRef at = LLVMBuildAdd(b, row, tf_llvm_i32(lowering, j * warps + w), "");
+      values[w] = LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, base, &at, 1, ""), "");
+      LLVMSetAlignment(values[w], bytes);
+    }
+    partials->values[j] = tf_reduce_tree(lowering, r, warps, values);
+  }
+  tf_group_barrier(lowering, group);
+}
+
+bool tf_reduce_dealt(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace, tf_partials *out) {
+  tf_affine map;
+  if (!tf_driver_of(lowering, &r->source, &out->driver) || out->driver.count < 0) return false;
+  tf_reduce_result_map(lowering->context, r, &map);
+  tf_projection_make(lowering, &out->driver, &map, 32, false, &out->results);
+  if (!out->results.separable || !find_results(lowering, out)) return false;
+  if (!tf_group_of(lowering, r, &out->driver, &out->results, &out->group)) return false;
+  accumulate(lowering, r, out);
+  if (out->group.lane_count > 0) {
+    LLVMValueRef mask = member_mask(lowering, &out->group);
+    for (int64_t j = 0; j < out->count; j++)
+      out->values[j] = over_lanes(lowering, r, &out->group, mask, out->values[j]);
+  }
+  if (out->group.warp_count > 0) over_warps(lowering, r, &out->group, workspace, out);
+  return true;
+}

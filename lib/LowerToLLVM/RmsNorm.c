@@ -1,0 +1,103 @@
+/* rms_norm: dst = src * rsqrt(mean of squares over the last axis + eps) * weight, in f32 (f64 for f64), rounded once.
+ *
+ * The mean is a reduction of squares; afterwards each thread scales the elements that it holds of the source. */
+#include "LowerToLLVM/NumericImpl.h"
+#include "LowerToLLVM/Reduce.h"
+
+/* Elements of a thread at most: all of them are unrolled. */
+#define MAX_ELEMENTS 4096
+
+typedef struct norm {
+  tf_reduction mean;
+  tf_partials partials;
+  LLVMValueRef *scales; /* per row */
+  tf_tensor destination, weight;
+  tf_access source_access, destination_access, weight_access;
+} norm;
+
+static void make_scales(tf_lowering *lowering, norm *n, double eps) {
+  tf_dtype dtype = n->mean.accumulator;
+  n->scales = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, n->partials.count);
+  LLVMValueRef epsilon = tf_llvm_float_constant(lowering, dtype, eps);
+  for (int64_t j = 0; j < n->partials.count; j++) {
+    LLVMValueRef mean = tf_reduce_finish(lowering, &n->mean, n->partials.values[j], dtype);
+    LLVMValueRef sum = tf_compute_binary(lowering, TF_BINARY_ADD, dtype, mean, epsilon, 1);
+    n->scales[j] = tf_compute_unary(lowering, TF_UNARY_RSQRT, dtype, sum, 1);
+  }
+}
+
+static LLVMValueRef scaled(tf_lowering *lowering, const norm *n, LLVMValueRef x, LLVMValueRef weight,
+                           LLVMValueRef scale) {
+  tf_dtype dtype = n->mean.accumulator;
+  x = tf_convert(lowering, x, n->mean.in, dtype, 1);
+  weight = tf_convert(lowering, weight, n->weight.dtype, dtype, 1);
+  LLVMValueRef value = tf_compute_binary(lowering, TF_BINARY_MUL, dtype, x, scale, 1);
+  value = tf_compute_binary(lowering, TF_BINARY_MUL, dtype, value, weight, 1);
+  return tf_convert(lowering, value, dtype, n->destination.dtype, 1);
+}
+
+static unsigned chunk_width(tf_lowering *lowering, const norm *n, unsigned *inner) {
+  const tf_driver *driver = &n->partials.driver;
+  unsigned best = 1;
+  *inner = 0;
+  for (unsigned i = 0; i < driver->local_count; i++) {
+    int64_t divisor = tf_dim_divisor(driver->digits[driver->local[i]].extent);
+    unsigned limit = 16, width;
+    while (divisor % limit != 0)
+      limit /= 2;
+    width = tf_access_width(lowering, &n->destination_access, i, limit);
+    if (n->destination_access.registers) width = tf_access_width(lowering, &n->weight_access, i, limit);
+    if (width <= best) continue;
+    best = width;
+    *inner = i;
+  }
+  return best;
+}
+
+static void scale_chunk(tf_lowering *lowering, const norm *n, int64_t position, unsigned inner, unsigned width) {
+  int64_t stride = width > 1 ? n->partials.driver.digits[n->partials.driver.local[inner]].stride : 1;
+  LLVMValueRef x = tf_access_load(lowering, &n->source_access, position, inner, width);
+  LLVMValueRef weight = tf_access_load(lowering, &n->weight_access, position, inner, width), out = NULL;
+  for (unsigned i = 0; i < width; i++) {
+    LLVMValueRef scale = n->scales[n->partials.slot[position + i * stride]];
+    LLVMValueRef value =
+        scaled(lowering, n, tf_llvm_extract(lowering, x, i), tf_llvm_extract(lowering, weight, i), scale);
+    out = tf_llvm_insert(lowering, n->destination.element, width, out, value, i);
+  }
+  tf_access_store(lowering, &n->destination_access, position, inner, width, out);
+}
+
+static bool reach(tf_lowering *lowering, norm *n) {
+  const tf_driver *driver = &n->partials.driver;
+  return tf_access_of(lowering, &n->mean.source, driver, &n->source_access) &&
+         tf_access_of(lowering, &n->destination, driver, &n->destination_access) &&
+         tf_access_of(lowering, &n->weight, driver, &n->weight_access);
+}
+
+static bool lower(tf_lowering *lowering, norm *n, double eps) {
+  unsigned inner;
+  tf_driver driver;
+  if (!tf_driver_of(lowering, &n->mean.source, &driver) || driver.count < 0 || driver.count > MAX_ELEMENTS)
+    return false;
+  if (!tf_reduce_dealt(lowering, &n->mean, NULL, &n->partials) || !reach(lowering, n)) return false;
+  make_scales(lowering, n, eps);
+  unsigned width = chunk_width(lowering, n, &inner);
+  int64_t stride = width > 1 ? n->partials.driver.digits[n->partials.driver.local[inner]].stride : 1;
+  for (int64_t chunk = 0; chunk < n->partials.driver.count / width; chunk++)
+    scale_chunk(lowering, n, chunk / stride * stride * width + chunk % stride, inner, width);
+  return true;
+}
+
+void tf_lower_RMS_NORM(tf_lowering *lowering, const tf_invocation *invocation) {
+  const tf_expr *source = invocation->args[TF_ARG_RMS_NORM_src];
+  norm *n = TF_ARENA_NEW(lowering->arena, norm);
+  int64_t last = (int64_t)tf_type_rank(source->type) - 1;
+  const tf_tuple *axes = tf_tuple_ints(lowering->context, 1, &last);
+  n->mean = tf_reduction_of(lowering, source, axes, TF_REDUCE_MEAN);
+  n->mean.squares = true;
+  n->destination = tf_tensor_of(lowering, invocation->args[TF_ARG_RMS_NORM_dst]);
+  n->weight = tf_tensor_of(lowering, invocation->args[TF_ARG_RMS_NORM_weight]);
+  if (lower(lowering, n, invocation->attrs[TF_ATTRIBUTE_RMS_NORM_eps].f)) return;
+  tf_report(lowering->context, lowering->loc, LOWER_REDUCE);
+  tf_lower_fail(lowering);
+}
