@@ -100,8 +100,7 @@ static bool parse_simple(tf_parser *p, tf_ptx_operand *o) {
     o->kind = TF_OP_VEC;
     return parse_list(p, "}", &o->items, &o->item_count);
   }
-  if (tf_parse_accept(p, "(")) {
-    /* Either the argument list of a call or a parenthesised constant: PTX compilers write the former only. */
+  if (p->in_call && tf_parse_accept(p, "(")) { /* elsewhere a parenthesis begins a constant */
     o->kind = TF_OP_GROUP;
     return parse_list(p, ")", &o->items, &o->item_count);
   }
@@ -164,6 +163,7 @@ bool tf_parse_statement(tf_parser *p) {
   s.line = p->tok.line;
   s.opcode = tf_parse_word(p, "an instruction");
   if (!s.opcode || !parse_mods(p, &s)) return false;
+  p->in_call = strcmp(s.opcode, "call") == 0;
   if (!parse_list(p, ";", &s.operands, &s.operand_count)) return false;
   if (!tf_grow((void **)&p->stmts, &p->stmt_cap, p->stmt_count + 1, sizeof s)) return tf_parse_no_memory(p);
   p->stmts[p->stmt_count++] = s;

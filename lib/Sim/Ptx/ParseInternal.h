@@ -43,6 +43,7 @@ typedef struct tf_parser {
   const char **files;
   size_t file_count;
   uint32_t loc;
+  bool in_call;   /* the statement's opcode is call */
   unsigned depth; /* nesting of braces and expressions, bounded */
 } tf_parser;
 

@@ -1,0 +1,256 @@
+/* The PTX front end: what it accepts, and that what it refuses is refused with the right line and token. */
+#include "Sim/Sim.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+
+static tf_status load(const char *profile, const char *text, char *message, size_t size) {
+  tf_sim_device *device;
+  tf_sim_module *module;
+  ck_assert_int_eq(tf_sim_device_create(profile, NULL, &device), TF_OK);
+  tf_status status = tf_sim_module_load(device, text, strlen(text), message, size, &module);
+  tf_sim_device_destroy(device);
+  return status;
+}
+
+/* Statements in a kernel with registers of all kinds; the first stands on line 9. */
+static tf_status load_body(const char *body, char *message, size_t size) {
+  char text[4096];
+  snprintf(
+      text, sizeof text,
+      ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<9>; .reg "
+      ".b16 %%h<9>;\n.reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .f64 %%fd<9>;\n.reg .b64 %%rd<9>; .shared .b8 "
+      "sh[64];\n%s\nret;\n}\n",
+      body);
+  return load("sm_90", text, message, size);
+}
+
+static const char *const accepted[] = {
+    "add.s32 %r1, %r2, -3;",
+    "@!%p1 bra $L1; $L1:",
+    "{ .reg .b32 %r1; mov.b32 %r1, 7; { .reg .f32 %r1; mov.f32 %r1, 0f3F800000; } }",
+    "mov.u32 %r1, (3 + 4) * 2 << 1;",
+    "mov.f32 %f1, 1.5; mov.f32 %f1, -2.5e-3; mov.f64 %fd1, 0d3FF0000000000000;",
+    "mov.b64 {%r1, %r2}, %rd1; mov.b64 %rd1, {%r1, %r2}; mov.b32 {%h1, _}, %r1;",
+    "setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3;",
+    "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+16];",
+    "ld.global.nc.L1::no_allocate.L2::128B.v2.u32 {%r1, %r2}, [%rd1];",
+    "st.shared.u32 [sh+4], %r1; mov.u32 %r1, sh; st.shared.u8 [%r1], %r2;",
+    "shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1; shfl.sync.idx.b32 %r1, %r2, 0, 31, %r3;",
+    "atom.global.cas.b32 %r1, [%rd1], 0, 1; red.relaxed.gpu.global.add.f32 [%rd1], %f1;",
+    "bar.sync 0; barrier.sync.aligned 1, 64; bar.red.popc.u32 %r1, 0, %p1;",
+    ".pragma \"nounroll\"; .loc 1 2 3",
+    "brx.idx %r1, list; list: .branchtargets $A, $B; $A: mov.u32 %r2, 1; $B:",
+    "lop3.b32 %r1, %r2, %r3, %r4, 0x96; prmt.b32 %r1, %r2, %r3, 0x3210;",
+    "mov.u32 %r1, %tid.x; mov.u64 %rd1, %clock64; cvt.u64.u32 %rd1, %ctaid.y;",
+    "cvt.rn.f16x2.f32 %r1, %f1, %f2; cvt.rzi.s32.f32 %r1, %f1; cvt.sat.u8.s32 %r1, %r2;",
+    "mov.pred %p1, 1; fence.acq_rel.gpu; membar.gl; nanosleep.u32 20;",
+    "/* a comment\n over lines */ mov.u32 %r1, 0b101; // and another",
+};
+
+START_TEST(accepts) {
+  char message[512] = "";
+  ck_assert_msg(load_body(accepted[_i], message, sizeof message) == TF_OK, "%s\n%s", accepted[_i], message);
+}
+END_TEST
+
+/* Refused: the body, and how the message must begin. */
+static const struct {
+  const char *body, *message;
+} refused[] = {
+    {"adx.s32 %r1, %r2, 1;", "line 9: 'adx'"},
+    {"mov.u32 %r1, 1;\nadd.s32.wrap %r1, %r2, 1;", "line 10: '.wrap'"},
+    {"add.sat.u32 %r1, %r2, 1;", "line 9: '.u32'"},
+    {"add %r1, %r2, 1;", "line 9: 'add'"},
+    {"add.s32 %r1, %r2;", "line 9: 'add'"},
+    {"add.s32 %r1, %r2, %q1;", "line 9: '%q1'"},
+    {"add.s32 %r1, %r2, %rd1;", "line 9: '%rd1'"},
+    {"add.s32 %r10, %r2, %r1;", "line 9: '%r10'"},
+    {"add.f32 %f1, %f2, 1;", "line 9: '1'"},
+    {"mov.u32 %r1, 2", "line 10: 'ret'"},
+    {"bra nowhere;", "line 9: 'nowhere'"},
+    {"{ inner: }\nbra inner;", "line 10: 'inner'"},
+    {"@%r1 bra $L; $L:", "line 9: '%r1'"},
+    {"ld.global.v4.u32 {%r1, %r2}, [%rd1];", "line 9: 'ld'"},
+    {"ld.global.u32 %r1, [%f1+4];", NULL},
+    {"ld.global.u32 %r1, [%h1];", "line 9: '%h1'"},
+    {"setp.lt.u32 %r1, %r2, 3;", "line 9: '%r1'"},
+    {".reg .b32 %r<4>;", "line 9: '%r'"},
+    {"mov.u32 %r1, 1/0;", "line 9: '"},
+    {"mov.u32 %r1, 0x1FFFFFFFFFFFFFFFFF;", "line 9: '0x1FFFFFFFFFFFFFFFFF'"},
+    {"mov.u32 %r1, 12ab;", "line 9: '12ab'"},
+    {"lop3.b32 %r1, %r2, %r3, %r4, 256;", "line 9: 'lop3'"},
+    {"wgmma.fence.sync.aligned;", "line 9: "},
+    {"call nothing, (%r1);", "line 9: 'nothing'"},
+    {".frobnicate 3;", "line 9: '.frobnicate'"},
+    {"mov.u32 %r1, \"text\";", "line 9: 'text'"},
+    {"mov.u32 %r1, #;", "line 9: '#'"},
+};
+
+START_TEST(refuses) {
+  char message[512] = "";
+  tf_status status = load_body(refused[_i].body, message, sizeof message);
+  if (!refused[_i].message) { /* legal after all: a 32-bit register may hold an address */
+    ck_assert_int_eq(status, TF_OK);
+    return;
+  }
+  ck_assert_msg(status == TF_PARSE || status == TF_UNSUPPORTED, "%s was accepted", refused[_i].body);
+  ck_assert_msg(strncmp(message, refused[_i].message, strlen(refused[_i].message)) == 0, "%s\n%s", refused[_i].body,
+                message);
+}
+END_TEST
+
+/* Whole modules: text, profile, status, beginning of the message. */
+static const struct {
+  const char *text, *profile, *message;
+  tf_status status;
+} modules[] = {
+    {HEAD, "sm_80", "", TF_OK},
+    {"", "sm_80", "line 1: 'end of text'", TF_PARSE},
+    {".target sm_80\n", "sm_80", "line 1: '.target'", TF_PARSE},
+    {".version 7.8\n.target gpu\n", "sm_80", "line 3: ", TF_PARSE},
+    {".version 99.9\n.target sm_80\n", "sm_80", "line 1: '.version'", TF_UNSUPPORTED},
+    {".version 8.0\n.target sm_90\n", "sm_80", "line 1: 'sm_90'", TF_UNSUPPORTED},
+    {".version 8.0\n.target sm_90a\n", "sm_90", "", TF_OK},
+    {".version 8.0\n.target sm_90a\n", "sm_100", "line 1: 'sm_90a'", TF_UNSUPPORTED},
+    {".version 7.8\n.target sm_75\n", "sm_90", "", TF_OK},
+    {".version 6.0\n.target sm_80\n.entry k() { .reg .b32 %r<4>; redux.sync.add.s32 %r1, %r2, -1; }", "sm_80",
+     "line 3: 'redux'", TF_PARSE},
+    {".version 8.0\n.target sm_75\n.entry k() { .reg .b32 %r<4>; redux.sync.add.s32 %r1, %r2, -1; }", "sm_80",
+     "line 3: 'redux'", TF_PARSE},
+    {HEAD ".global .u64 a = b;", "sm_80", "line 4: 'b'", TF_PARSE},
+    {HEAD ".global .u32 a[2] = {1, 2, 3};", "sm_80", "line 4: ", TF_PARSE},
+    {HEAD ".global .u32 a[2][2] = {{1, 2}, {3}};", "sm_80", "", TF_OK},
+    {HEAD ".extern .global .u32 a;", "sm_80", "line 4: 'a'", TF_PARSE},
+    {HEAD ".shared .u32 a = 1;", "sm_80", "line 4: ", TF_PARSE},
+    {HEAD ".entry k() { ret; }\n.entry k() { ret; }", "sm_80", "line 5: 'k'", TF_PARSE},
+    {HEAD ".entry k() { ret;", "sm_80", "line 4: 'end of text'", TF_PARSE},
+    {HEAD ".entry k() { .shared .b8 s[49152]; .reg .b32 %r; mov.u32 %r, s; }", "sm_80", "", TF_OK},
+    {HEAD ".entry k() { .shared .b8 s[49153]; .reg .b32 %r; mov.u32 %r, s; }", "sm_80", "line 4: 'k'", TF_PARSE},
+    {HEAD ".extern .func f();\n.entry k() { call f; }", "sm_80", "line 5: 'f'", TF_PARSE},
+    {HEAD ".func f(.param .b32 a) { ret; }\n.entry k() { call f; }", "sm_80", "line 5: 'f'", TF_PARSE},
+    {HEAD
+     ".section .debug_str { .b8 1, 2 { } }\n.file 1 \"a.cu\", 3, 4\n.entry k() .maxntid 32, 1, 1 .minnctapersm 2 { }",
+     "sm_80", "", TF_OK},
+    {HEAD ".visible .entry k(.param .u64 .ptr .global .align 16 p, .param .align 4 .b8 s[24]) { ret; }", "sm_80", "",
+     TF_OK},
+    {HEAD ".global .align 1 .b8 g[4294967296000];", "sm_80", "line 4: ", TF_PARSE},
+    {HEAD ".reg .b32 %r;", "sm_80", "line 4: ", TF_PARSE},
+    {HEAD "/* unterminated", "sm_80", "", TF_OK},
+};
+
+START_TEST(whole_modules) {
+  char message[512] = "";
+  tf_status status = load(modules[_i].profile, modules[_i].text, message, sizeof message);
+  ck_assert_msg(status == modules[_i].status, "%s\nstatus %s: %s", modules[_i].text, tf_status_name(status), message);
+  ck_assert_msg(strncmp(message, modules[_i].message, strlen(modules[_i].message)) == 0, "%s\n%s", modules[_i].text,
+                message);
+}
+END_TEST
+
+/* Deep nesting of every kind ends in a message, not in the end of the stack. */
+START_TEST(deep_nesting) {
+  static const char *const openings[] = {"{", "mov.u32 %r1, (", "mov.u32 %r1, -", "call (", "mov.b64 %rd1, {"};
+  char *text = malloc(200000), message[512];
+  for (size_t k = 0; k < sizeof openings / sizeof *openings; k++) {
+    size_t n = (size_t)sprintf(text, HEAD ".entry k() { .reg .b32 %%r<3>; .reg .b64 %%rd<3>;\n%s", openings[k]);
+    const char *again = openings[k] + strlen(openings[k]) - 1;
+    for (int i = 0; i < 100000; i++)
+      text[n++] = *again;
+    text[n] = '\0';
+    ck_assert_int_eq(load("sm_80", text, message, sizeof message), TF_PARSE);
+    ck_assert_msg(strncmp(message, "line 5", 6) == 0, "%s", message);
+  }
+  free(text);
+}
+END_TEST
+
+START_TEST(initialisers) {
+  static const char text[] = HEAD ".global .align 4 .u32 a[2][3] = {{1, 2}, {4, 5, -1}};\n"
+                                  ".global .f32 f[3] = {0f3F800000, 2.5, -0.0};\n.global .f64 d = 1e300;\n"
+                                  ".const .u16 h[] = {65535, 2};\n.global .u64 p[2] = {a+8, generic(a)};\n"
+                                  ".global .b8 m[2] = {0xFF(a), 0xFF00(a)};\n";
+  tf_sim_device *device;
+  tf_sim_module *module;
+  uint64_t address, bytes, pa, p[2];
+  uint32_t a[6];
+  float f[3];
+  double d;
+  uint16_t h[2];
+  uint8_t m[2];
+  ck_assert_int_eq(tf_sim_device_create("sm_80", NULL, &device), TF_OK);
+  ck_assert_int_eq(tf_sim_module_load(device, text, sizeof text - 1, NULL, 0, &module), TF_OK);
+#define READ(name)                                                                                                     \
+  ck_assert(tf_sim_module_global(module, #name, &address, &bytes));                                                    \
+  ck_assert_uint_eq(bytes, sizeof name);                                                                               \
+  ck_assert_int_eq(tf_sim_read(device, &name, address, bytes), TF_OK)
+  READ(a);
+  pa = address;
+  READ(f);
+  READ(d);
+  READ(h);
+  READ(p);
+  READ(m);
+  static const uint32_t expected[6] = {1, 2, 0, 4, 5, UINT32_MAX};
+  ck_assert_mem_eq(a, expected, sizeof a);
+  ck_assert(f[0] == 1.0f && f[1] == 2.5f && f[2] == 0 && d == 1e300);
+  ck_assert(h[0] == 65535 && h[1] == 2);
+  ck_assert(p[0] == pa + 8 && p[1] == pa);
+  ck_assert(m[0] == (pa & 0xFF) && m[1] == (pa >> 8 & 0xFF));
+  ck_assert(!tf_sim_module_global(module, "nothing", &address, &bytes));
+  tf_sim_device_destroy(device);
+}
+END_TEST
+
+START_TEST(layouts) {
+  static const char text[] =
+      HEAD ".visible .entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[5], .param .u16 d)"
+           " .reqntid 32, 2, 1 { .local .align 8 .b8 l[20]; .shared .align 16 .b8 s[40]; .reg .b32 %r;"
+           " mov.u32 %r, s; ret; }\n";
+  static const uint64_t offsets[] = {0, 8, 16, 22}, sizes[] = {1, 8, 5, 2};
+  tf_sim_device *device;
+  tf_sim_module *module;
+  tf_sim_function_info info;
+  ck_assert_int_eq(tf_sim_device_create("sm_80", NULL, &device), TF_OK);
+  ck_assert_int_eq(tf_sim_module_load(device, text, sizeof text - 1, NULL, 0, &module), TF_OK);
+  const tf_sim_function *f = tf_sim_module_function(module, "k");
+  ck_assert_ptr_nonnull(f);
+  ck_assert_ptr_null(tf_sim_module_function(module, "l"));
+  for (uint32_t i = 0; i < 4; i++) {
+    uint64_t offset, size;
+    ck_assert(tf_sim_function_param(f, i, &offset, &size));
+    ck_assert_uint_eq(offset, offsets[i]);
+    ck_assert_uint_eq(size, sizes[i]);
+  }
+  ck_assert(!tf_sim_function_param(f, 4, NULL, NULL));
+  ck_assert_str_eq(tf_sim_function_param_name(f, 2), "c");
+  tf_sim_function_info_get(f, &info);
+  ck_assert_uint_eq(info.param_bytes, 24);
+  ck_assert_uint_eq(info.static_shared, 40);
+  ck_assert_uint_eq(info.local_bytes, 32);
+  ck_assert_uint_eq(info.max_threads, 64);
+  tf_sim_device_destroy(device);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("Sim front end");
+  TCase *c = tcase_create("PTX");
+  tcase_set_timeout(c, 60);
+  tcase_add_loop_test(c, accepts, 0, sizeof accepted / sizeof *accepted);
+  tcase_add_loop_test(c, refuses, 0, sizeof refused / sizeof *refused);
+  tcase_add_loop_test(c, whole_modules, 0, sizeof modules / sizeof *modules);
+  tcase_add_test(c, deep_nesting);
+  tcase_add_test(c, initialisers);
+  tcase_add_test(c, layouts);
+  suite_add_tcase(s, c);
+  SRunner *r = srunner_create(s);
+  srunner_run_all(r, CK_NORMAL);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}
