@@ -4,7 +4,7 @@
  *   WARP    bar.warp.sync mask
  *   LANES   if (base <= position < base + count) bar.warp.sync mask
  *   NAMED   if (base <= position < base + count) bar.sync id, count
- *   GRID    bar.sync 0;  one thread: arrive and wait on the launch's counter;  bar.sync 0
+ *   GRID    bar.sync 0;  one thread: arrive and wait on the launch's counter;  barrier.sync 0
  *
  * The grid barrier's counter is one 32-bit word. Every CTA adds 1, the first CTA adds 2^31 - (CTAs - 1), so that all
  * together add 2^31: the low bits are 0 again, the top bit has flipped, and whoever arrived waits for just that. The
@@ -32,9 +32,9 @@ static LLVMValueRef takes_part(tf_lowering *lowering, const tf_participation *wh
   return LLVMBuildICmp(lowering->builder, LLVMIntULT, position, tf_llvm_i32(lowering, who->count), "takes.part");
 }
 
-static void block_barrier(tf_lowering *lowering) {
+static void block_barrier(tf_lowering *lowering, tf_intrinsic_id which) {
   LLVMValueRef id = tf_llvm_i32(lowering, 0);
-  tf_lower_intrinsic(lowering, TF_INTRINSIC_BARRIER_BLOCK, "bar.sync", 1, &id);
+  tf_lower_intrinsic(lowering, which, "bar.sync", 1, &id);
 }
 
 static void warp_barrier(tf_lowering *lowering, const tf_participation *who) {
@@ -72,7 +72,7 @@ static LLVMValueRef increment(tf_lowering *lowering) {
 /* Inline PTX, because LLVM's atomicrmw loses ordering and scope on this target. */
 static LLVMValueRef arrive(tf_lowering *lowering) {
   LLVMValueRef args[2] = {lowering->grid_barrier, increment(lowering)};
-  return tf_lower_asm(lowering, tf_llvm_int(lowering, 32), "atom.add.acq_rel.gpu.global.u32 $0, [$1], $2;",
+  return tf_lower_asm(lowering, tf_llvm_int(lowering, 32), "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;",
                       "=r,l,r,~{memory}", 2, args, true);
 }
 
@@ -92,16 +92,17 @@ static void wait_for_flip(tf_lowering *lowering, LLVMValueRef before) {
   tf_lower_enter_block(lowering, done);
 }
 
+/* The waiting thread comes to the second barrier later than the other lanes of its warp. */
 static void grid_barrier(tf_lowering *lowering) {
   tf_guard guard;
-  block_barrier(lowering);
+  block_barrier(lowering, TF_INTRINSIC_BARRIER_BLOCK);
   LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
   LLVMValueRef elected = LLVMBuildICmp(lowering->builder, LLVMIntEQ, thread, tf_llvm_i32(lowering, 0), "elected");
   if (tf_lower_guard_begin(lowering, elected, &guard)) {
     wait_for_flip(lowering, arrive(lowering));
     tf_lower_guard_end(lowering, &guard);
   }
-  block_barrier(lowering);
+  block_barrier(lowering, TF_INTRINSIC_BARRIER_BLOCK_APART);
 }
 
 void tf_lower_SYNC(tf_lowering *lowering, const tf_invocation *invocation) {
@@ -109,7 +110,7 @@ void tf_lower_SYNC(tf_lowering *lowering, const tf_invocation *invocation) {
   const tf_site *site = tf_kernel_site(lowering->context, lowering->kernel, lowering->region.path, lowering->stmt);
   const tf_participation *who = &site->participation;
   if (who->kind == TF_BARRIER_BLOCK) {
-    block_barrier(lowering);
+    block_barrier(lowering, TF_INTRINSIC_BARRIER_BLOCK);
     return;
   }
   if (who->kind == TF_BARRIER_GRID) {
