@@ -266,7 +266,7 @@ void tf_verify_coverage(tf_verifier *v, const tf_invocation *inv, const tf_expr 
                         const tf_expr *const *sources, bool copy) {
   tf_statement s = {.v = v, .inv = inv, .copy = copy};
   tf_side sides[MOST_SOURCES];
-  if (v->host || !tf_side_of(v, destination, &s.destination)) return;
+  if (!tf_side_of(v, destination, &s.destination)) return;
   tf_storage storage = tf_type_storage(destination->type);
   s.shared = storage == TF_STORAGE_GMEM || storage == TF_STORAGE_SMEM;
   for (unsigned i = 0; i < count && i < MOST_SOURCES; i++) {
@@ -281,6 +281,6 @@ void tf_verify_coverage(tf_verifier *v, const tf_invocation *inv, const tf_expr 
       return;
     }
   }
-  check(&s);
-  if (s.shared) tf_verify_in_place(v, inv, &s.destination, count, sides, copy);
+  if (!v->host) check(&s);
+  if (s.shared || v->host) tf_verify_in_place(v, inv, &s.destination, count, sides, copy);
 }

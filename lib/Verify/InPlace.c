@@ -209,7 +209,7 @@ static tf_diag_id verdict(const tf_overlap *o, bool copy) {
       contested = contested || flags == (READ | WRITTEN | SEVERAL);
     }
   if (overlaps && copy && o->shifted) return TF_DIAG_COPY_OVERLAP;
-  if (contested || (overlaps && !o->v->geometry.has_threads)) return TF_DIAG_IN_PLACE;
+  if (!o->v->host && (contested || (overlaps && !o->v->geometry.has_threads))) return TF_DIAG_IN_PLACE;
   return TF_DIAG_COUNT;
 }
 
@@ -268,5 +268,5 @@ void tf_verify_in_place(tf_verifier *v, const tf_invocation *inv, const tf_side 
   bool reported = false;
   for (unsigned i = 0; i < count; i++)
     reported |= check_pair(v, inv, destination, &sources[i], copy);
-  if (!reported) remark_repeated(v, inv, destination, count, sources);
+  if (!reported && !v->host) remark_repeated(v, inv, destination, count, sources);
 }

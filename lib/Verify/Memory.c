@@ -71,6 +71,10 @@ static bool check_copy_storage(tf_verifier *v, const tf_expr *source, const tf_e
   return false;
 }
 
+static const char *count_text(tf_verifier *v, const tf_dim *count) {
+  return count ? tf_dim_print(v->context, count) : "more than 64 bits can count";
+}
+
 bool tf_verify_copy_types(tf_verifier *v, const tf_invocation *inv, const tf_expr *source, const tf_expr *destination) {
   const char *op = tf_op_get_info(inv->op)->name;
   tf_dtype from = tf_type_dtype(source->type), to = tf_type_dtype(destination->type);
@@ -79,8 +83,8 @@ bool tf_verify_copy_types(tf_verifier *v, const tf_invocation *inv, const tf_exp
     return false;
   }
   const tf_dim *count = tf_type_numel(v->context, source->type), *wanted = tf_type_numel(v->context, destination->type);
-  if (count == wanted) return true;
-  TF_FAIL(v, v->stmt, v->stmt->loc, COPY_COUNT, op, tf_dim_print(v->context, count), tf_dim_print(v->context, wanted));
+  if (count == wanted && count) return true;
+  TF_FAIL(v, v->stmt, v->stmt->loc, COPY_COUNT, op, count_text(v, count), count_text(v, wanted));
   return false;
 }
 

@@ -24,7 +24,8 @@ bool tf_side_of(tf_verifier *v, const tf_expr *tensor, tf_side *side) {
   side->type = tensor->type;
   side->ownership = side->view->ownership;
   side->everything = true;
-  if (!side->ownership->mesh || v->host) return true;
+  if (!side->ownership->mesh) return true;
+  if (v->host) return false; /* host code moves whole tensors */
   side->placement = tf_region_placement(&v->region, side->ownership->mesh, NULL);
   if (!side->placement) return false;
   for (unsigned i = 0; i < side->ownership->factor_count; i++)
@@ -196,7 +197,7 @@ bool tf_side_is_covered_by_threads(const tf_verifier *v, const tf_side *side) {
   const tf_dim *held = tf_dim_int(v->context, 1);
   for (unsigned i = 0; i < side->ownership->factor_count && held; i++)
     held = tf_dim_binary(v->context, TF_DIM_MUL, held, side->ownership->factors[i].extent);
-  return held == tf_type_numel(v->context, side->type) && all_instances(v, side->placement);
+  return held && held == tf_type_numel(v->context, side->type) && all_instances(v, side->placement);
 }
 
 /* Digits of the thread's walked factors, as one number. */
