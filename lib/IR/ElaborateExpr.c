@@ -135,11 +135,19 @@ static tf_value attribute_of(tf_elab *e, const tf_value *object, const char *nam
   }
 }
 
+/* T.name for an intrinsic of the file, as for an op. */
+static tf_value intrinsic_member(tf_elab *e, const tf_value *object, const char *name) {
+  bool space = object->kind == TF_VALUE_PATH && tf_name_resolve(e->context, object->path).kind == TF_NAME_SPACE;
+  const tf_binding *binding = space ? tf_peek_binding(e, name) : NULL;
+  return binding && binding->value.kind == TF_VALUE_INTRINSIC ? binding->value : TF_VALUE_OF_ERROR;
+}
+
 static tf_value eval_attribute(tf_elab *e, const tf_node *node) {
   tf_value object = tf_eval(e, node->attribute.object);
   const char *name = node->attribute.name;
   if (object.kind == TF_VALUE_ERROR) return object;
   tf_value value = attribute_of(e, &object, name, node->loc);
+  if (value.kind == TF_VALUE_ERROR) value = intrinsic_member(e, &object, name);
   if (value.kind != TF_VALUE_ERROR) return value;
   bool is_path = object.kind == TF_VALUE_PATH;
   tf_report(e->context, node->attribute.name_loc, NAME_ATTRIBUTE, is_path ? object.path : tf_value_describe(&object),

@@ -3,14 +3,22 @@
  * Two things need care. Text whose operands are all known at compile time would be computed by the parser: `1 + 2` is 3. Where
  * the IR holds such an operation its first operand is written as a run-time one, DType.i64(1) + 2. And a literal has no dtype
  * of its own: one whose dtype differs from what its place would give it is written as DType.f16(0.5). */
-#include <string.h>
-
 #include "IR/KindTables.h"
 #include "IR/LayoutImpl.h"
 #include "IR/PrintInternal.h"
 #include "IR/Static.h"
 
-enum { PREC_LOWEST = 0, PREC_WHERE = 1, PREC_OR, PREC_AND, PREC_COMPARE = 5, PREC_UNARY = 12, PREC_CALL = 100 };
+enum {
+  PREC_LOWEST = 0,
+  PREC_WHERE = 1,
+  PREC_OR,
+  PREC_AND,
+  PREC_COMPARE = 5,
+  PREC_SUM = 10,
+  PREC_PRODUCT,
+  PREC_UNARY,
+  PREC_CALL = 100
+};
 
 static void print_expr(tf_printer *p, const tf_expr *expr, int least, tf_dtype literal);
 
@@ -61,10 +69,16 @@ static const tf_dim *dim_of(const tf_expr *expr) {
   return expr->call.attrs[TF_ATTRIBUTE_DIM_VALUE_dim].dim;
 }
 
-static bool is_word(const char *text) {
-  for (; *text; text++)
-    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *text)) return false;
-  return true;
+/* How tightly the text of a dim binds: by its operators outside of brackets. */
+static int dim_precedence(const char *text) {
+  int depth = 0, least = PREC_CALL;
+  for (const char *at = text; *at; at++) {
+    depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    if (depth > 0) continue;
+    if (*at == '+' || *at == '-') return PREC_SUM;
+    if (*at == '*' || *at == '/' || *at == '%') least = PREC_PRODUCT;
+  }
+  return least;
 }
 
 static void print_dim(tf_printer *p, const tf_expr *expr, int least, bool run_time) {
@@ -73,7 +87,7 @@ static void print_dim(tf_printer *p, const tf_expr *expr, int least, bool run_ti
     tf_string_printf(&p->out, "T.dim_value(%s)", text);
     return;
   }
-  bool parens = least > PREC_WHERE && !is_word(text);
+  bool parens = least > dim_precedence(text);
   open_if(p, parens);
   tf_string_puts(&p->out, text);
   close_if(p, parens);

@@ -104,7 +104,7 @@ START_TEST(constants_stay_operations) {
       "    a_5 = DType.i64(1) + -2\n",
       "    a_6 = 1 - DType.i64(2) * 3\n",
       "    a_7 = min(T.dim_value(S), 4)\n",
-      "    a_8 = (S + 3) < 4\n",
+      "    a_8 = S + 3 < 4\n",
       "    a_9 = T.dim_value(S + 3) * (S + 3)\n",
       "    a_10 = h * 0.1\n",
       "    a_11 = DType.f64(float(\"inf\")) + n\n",
