@@ -5,7 +5,8 @@
 A row of include/tilefoundry/Diags<STAGE>.def that is no note counts as tested when
   * an `expected-error {{…}}` (or -warning, -remark) of a .tir file under test/lit could be its message: the text aligns with a
     piece of the row's format, with any text for a conversion, and at least a dozen of the format's own characters; or
-  * a check line of a lit test, or a unit test's source, holds such a text or the row's enumerator, TF_DIAG_<ID>.
+  * a check line of a lit test, or a unit test's source, holds such a text; or
+  * a unit test's source holds the row's ID, alone or as TF_DIAG_<ID>.
 Prints the rows without a test and fails if there are any.
 """
 
@@ -92,7 +93,8 @@ def expectations(root):
         if path.suffix not in (".tir", ".py", ".test", ".c", ".h") or not path.is_file() or path.name == "check-rows.py":
             continue
         source = path.read_text(errors="replace")
-        names.update(re.findall(r"TF_DIAG_([A-Z0-9_]+)", source))
+        if path.suffix in (".c", ".h"):
+            names.update(re.findall(r"\b(?:TF_DIAG_)?([A-Z][A-Z0-9_]{5,})\b", source))
         texts.update(re.findall(r"expected-(?:error|warning|remark)[^{]*\{\{(.*?)\}\}", source))
         if path.suffix in (".tir", ".test", ".py"):
             texts.update(re.findall(r"(?:error|warning|remark): (.*?)(?: \[|\"|'$|$)", source, re.M))
