@@ -123,24 +123,25 @@ static unsigned char *resolve_lane(tf_warp *w, const tf_insn *in, unsigned lane,
   }
 }
 
-/* All lanes read one place that is the same memory for all of them: kernel parameters, constants. */
-static bool resolve_uniform(tf_warp *w, const tf_insn *in, tf_access *a) {
-  unsigned first = (unsigned)__builtin_ctz(a->mask);
-  uint64_t differs = 0;
+/* All lanes read one kernel parameter: resolved once. What is wrong with it is left for the lane-by-lane reports. */
+static bool resolve_uniform(tf_warp *w, tf_access *a) {
+  const tf_launch *launch = w->launch;
+  uint64_t first = a->addr[__builtin_ctz(a->mask)], differs = 0, align = a->align ? a->align : a->bytes;
+  if (a->kind != TF_READ || a->space != TF_SPACE_PARAM) return false;
   for (unsigned l = 0; l < TF_LANES; l++)
-    differs |= a->addr[l] ^ a->addr[first];
-  if (differs || a->kind != TF_READ || a->space != TF_SPACE_PARAM) return false;
-  unsigned char *p = resolve_lane(w, in, first, a);
-  for (unsigned l = 0; l < TF_LANES && p; l++)
-    a->ptr[l] = p;
-  a->ok = p ? a->mask : 0;
-  return p != NULL;
+    differs |= a->addr[l] ^ first;
+  if (differs || first & (align - 1) || first > launch->param_bytes || a->bytes > launch->param_bytes - first)
+    return false;
+  for (unsigned l = 0; l < TF_LANES; l++)
+    a->ptr[l] = (unsigned char *)launch->params + first;
+  a->ok = a->mask;
+  return true;
 }
 
 void tf_access_slow(tf_warp *w, const tf_insn *in, tf_access *a) {
   a->ok = 0;
   a->dense = false;
-  if (resolve_uniform(w, in, a)) return;
+  if (resolve_uniform(w, a)) return;
   for (uint32_t m = a->mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     a->ptr[l] = resolve_lane(w, in, l, a);
