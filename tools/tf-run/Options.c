@@ -253,7 +253,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-const char *argp_program_version = "tf-run (TileFoundry) " TF_VERSION;
+/* argp looks for this symbol; the build hides symbols unless told otherwise. */
+__attribute__((visibility("default"))) const char *argp_program_version = "tf-run (TileFoundry) " TF_VERSION;
 
 void tf_run_options_parse(int argc, char **argv, tf_run_options *out) {
   static const struct argp argp = {options, parse, "FILE.tir|FILE.ptx|-", documentation, NULL, NULL, NULL};

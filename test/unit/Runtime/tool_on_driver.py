@@ -214,6 +214,10 @@ for options, message in [(["--no-such-option"], "no-such-option"), (["--arg=x"],
 done = subprocess.run([tool], capture_output=True, text=True)
 assert done.returncode == 2 and "FILE" in done.stderr, done
 
+for option, says in (("--version", "tf-run (TileFoundry) "), ("--help", "Usage: tf-run"), ("--usage", "Usage: tf-run")):
+    done = subprocess.run([tool, option], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith(says), (option, done)
+
 # Standard input and output.
 text = pathlib.Path(ptx).read_text()
 done = subprocess.run([tool, "--device=cuda", "--kernel=count", "--grid=1", "--block=1", "--type=0=i32[3]", "--arg=1=3", "--out=0=-",
