@@ -191,6 +191,32 @@ static bool read_call_stmt(tf_reader *r, const tf_stmt *stmt) {
   return good && tf_verify_call_structure(r->v, r->function, stmt);
 }
 
+/* Conditions of an intrinsic declared in text were evaluated by the parser; one registered through C is asked here. */
+static bool read_intrinsic(tf_reader *r, const tf_stmt *stmt) {
+  const tf_intrinsic *decl = stmt->intrinsic.decl;
+  bool good = true;
+  if (stmt->intrinsic.arg_count != decl->param_count) {
+    tf_report(r->v->context, stmt->loc, OPERAND_COUNT, decl->class_name, "", decl->param_count,
+              stmt->intrinsic.arg_count);
+    return false;
+  }
+  for (unsigned i = 0; i < stmt->intrinsic.arg_count; i++)
+    good &= read_operand(r, stmt->intrinsic.args[i], stmt);
+  const char *fault = good && decl->verify ? decl->verify(decl->user, stmt) : NULL;
+  if (fault) tf_report(r->v->context, stmt->loc, INTRINSIC_FAILED, decl->class_name, fault);
+  return good && !fault;
+}
+
+static bool read_dispatch(tf_reader *r, const tf_stmt *stmt) {
+  bool good = true;
+  for (unsigned i = 0; i < stmt->dispatch.case_count; i++) {
+    const tf_stmt *call = stmt->dispatch.calls[i];
+    for (unsigned k = 0; call->kind == TF_STMT_EVALUATE && k < call->evaluate.arg_count; k++)
+      good &= read_operand(r, call->evaluate.args[k], call);
+  }
+  return tf_verify_dispatch(r->v, r->function, stmt) && good;
+}
+
 static bool read_simple(tf_reader *r, const tf_stmt *stmt) {
   bool good = true;
   switch (stmt->kind) {
@@ -212,11 +238,9 @@ static bool read_simple(tf_reader *r, const tf_stmt *stmt) {
   case TF_STMT_EVALUATE:
     return stmt->evaluate.callee ? read_call_stmt(r, stmt) : read_op(r, stmt);
   case TF_STMT_DISPATCH_CALL:
-    return tf_verify_dispatch(r->v, r->function, stmt);
+    return read_dispatch(r, stmt);
   case TF_STMT_INTRINSIC:
-    for (unsigned i = 0; i < stmt->intrinsic.arg_count; i++)
-      good &= read_operand(r, stmt->intrinsic.args[i], stmt);
-    return good;
+    return read_intrinsic(r, stmt);
   case TF_STMT_PRIM_FUNCTION:
     tf_report(r->v->context, stmt->loc, FUNCTION_NESTED, stmt->function.name);
     return false;

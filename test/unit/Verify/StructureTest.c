@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include <tilefoundry/Intrinsic.h>
 #include <tilefoundry/Verify.h>
 
 #include "IR/Construct.h"
@@ -203,6 +204,32 @@ START_TEST(many_bindings_are_not_nesting) {
 }
 END_TEST
 
+/* ---- Intrinsics --------------------------------------------------------------------------------------------------------------- */
+
+static const char *wants_rank_two(void *user, const tf_stmt *use) {
+  ++*(int *)user;
+  return tf_type_rank(tf_expr_type(tf_evaluate_arg(use, 0))) == 2 ? NULL : "x must be a matrix";
+}
+
+START_TEST(intrinsics_of_c_are_asked) {
+  const char *names[1] = {"x"};
+  int calls = 0;
+  tf_intrinsic_options options = TF_INTRINSIC_OPTIONS_INIT;
+  options.name = "warm_up";
+  options.param_count = 1;
+  options.params = names;
+  options.verify = wants_rank_two;
+  options.user = &calls;
+  const tf_intrinsic *intrinsic = NULL;
+  ck_assert_int_eq(tf_intrinsic_create(context, &options, &intrinsic), TF_OK);
+  const tf_expr *x = vector_param("x"), *y = vector_param("y");
+  expect_fault(TF_DIAG_INTRINSIC_FAILED, tf_stmt_intrinsic(context, intrinsic, 1, &x, nowhere), x);
+  ck_assert_int_eq(calls, 1);
+  expect_fault(TF_DIAG_OPERAND_COUNT, tf_stmt_intrinsic(context, intrinsic, 0, NULL, nowhere), y);
+  ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
 /* ---- Dispatch --------------------------------------------------------------------------------------------------------------- */
 
 /* A dispatch over x: (S,) with one case; the arguments make it faulty. */
@@ -252,6 +279,7 @@ int main(void) {
   tcase_add_test(tests, nested_function);
   tcase_add_test(tests, nesting_is_bounded);
   tcase_add_test(tests, many_bindings_are_not_nesting);
+  tcase_add_test(tests, intrinsics_of_c_are_asked);
   tcase_add_test(tests, dispatch_rules);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
