@@ -14,38 +14,15 @@
  *   coordinate of matrix m, row s  =  warp's digits + local digits of m + s rows           four matrices an instruction
  *
  * Cells of 8 bits travel in pairs and cells of 32 bits as two, as long as nothing is transposed. */
-#include "LowerToLLVM/Mma.h"
+#include "LowerToLLVM/Ldmatrix.h"
 
 #include <string.h>
 
 #include "LowerToLLVM/Intrinsics.h"
+#include "LowerToLLVM/Mma.h"
 
 #define ROW_BYTES    16
 #define MAX_MATRICES 512
-
-/* A factor of the fragment's ownership, on its axis of the shape. */
-typedef struct digit {
-  int64_t extent;
-  unsigned axis;
-  int64_t unit;         /* step on that axis */
-  int mesh_axis;        /* -1: local */
-  int64_t divisor;      /* of the mesh axis's coordinate */
-  int64_t local_stride; /* local: step in the thread's numbers of values */
-} fragment_digit;
-
-typedef struct matrix_copy {
-  tf_tensor source, destination;
-  unsigned rank, digit_count;
-  fragment_digit digits[TF_MAX_FACTORS]; /* those of extent 1 left out */
-  int64_t count;                         /* values of a thread */
-  unsigned contiguous;                   /* axis of the tile whose elements are neighbours */
-  unsigned cells;                        /* elements of one register */
-  bool transposed;
-  const fragment_digit *column, *row,
-      *pair;         /* lane % 4, lane / 4; the elements of one register, null if it holds one */
-  LLVMValueRef base; /* this lane's row address for groups of the pattern at the tile's origin */
-  int64_t pattern[TF_MAX_RANK][4];
-} matrix_copy;
 
 /* ---- Does the fragment have the instruction's shape? ---- */
 
@@ -61,7 +38,7 @@ static int64_t number_of(const tf_dim *dim) {
 }
 
 /* The digits from the ownership's factors; false if a factor is symbolic or crosses axes of the shape. */
-static bool find_digits(matrix_copy *it) {
+static bool find_digits(tf_matrix_copy *it) {
   const tf_ownership *ownership = it->destination.view->ownership;
   it->rank = tf_type_rank(it->destination.type);
   it->count = 1;
@@ -75,7 +52,7 @@ static bool find_digits(matrix_copy *it) {
       below *= number_of(tf_type_extent(it->destination.type, --axis));
     if (step % below || step * extent > below * number_of(tf_type_extent(it->destination.type, axis - 1))) return false;
     it->digits[it->digit_count++] =
-        (fragment_digit){extent, axis - 1, step / below, factor->mesh_axis, factor->divisor, it->count};
+        (tf_matrix_digit){extent, axis - 1, step / below, factor->mesh_axis, factor->divisor, it->count};
     if (factor->mesh_axis < 0) it->count *= extent;
   }
   return ownership->steps_are_affine;
@@ -84,7 +61,7 @@ static bool find_digits(matrix_copy *it) {
 typedef enum lane_role { ROLE_WARP, ROLE_COLUMN, ROLE_ROW, ROLE_OTHER } lane_role;
 
 /* What part of the lane's id a mesh digit is. */
-static lane_role role_of(const tf_placement *placement, const fragment_digit *digit) {
+static lane_role role_of(const tf_placement *placement, const tf_matrix_digit *digit) {
   const tf_placement_axis *axis = &placement->axes[digit->mesh_axis];
   const tf_placement_level *level = &placement->levels[axis->level];
   if (level->level == TF_LEVEL_WARP) return ROLE_WARP;
@@ -96,9 +73,9 @@ static lane_role role_of(const tf_placement *placement, const fragment_digit *di
 }
 
 /* The local digit that counts the elements of a register: it goes on where the column digit starts. */
-static bool find_pair(matrix_copy *it) {
+static bool find_pair(tf_matrix_copy *it) {
   for (unsigned i = 0; i < it->digit_count; i++) {
-    const fragment_digit *digit = &it->digits[i];
+    const tf_matrix_digit *digit = &it->digits[i];
     bool continues = digit->axis == it->column->axis && digit->unit * it->cells == it->column->unit;
     if (digit->mesh_axis < 0 && digit->extent == it->cells && continues) it->pair = digit;
   }
@@ -106,11 +83,11 @@ static bool find_pair(matrix_copy *it) {
 }
 
 /* Finds the lane's digits and the register's; false if some digit is none of the known kinds. */
-static bool sort_digits(tf_lowering *lowering, matrix_copy *it) {
+static bool sort_digits(tf_lowering *lowering, tf_matrix_copy *it) {
   const tf_mesh *mesh = it->destination.view->ownership->mesh;
   const tf_placement *placement = mesh ? tf_region_placement(&lowering->region, mesh, NULL) : NULL;
   for (unsigned i = 0; placement && i < it->digit_count; i++) {
-    const fragment_digit *digit = &it->digits[i];
+    const tf_matrix_digit *digit = &it->digits[i];
     if (digit->mesh_axis < 0) continue;
     lane_role role = role_of(placement, digit);
     if (role == ROLE_OTHER) return false;
@@ -120,23 +97,23 @@ static bool sort_digits(tf_lowering *lowering, matrix_copy *it) {
   return it->column && it->row && find_pair(it);
 }
 
-static bool walks(const fragment_digit *digit, unsigned axis, int64_t unit) {
+static bool walks(const tf_matrix_digit *digit, unsigned axis, int64_t unit) {
   return digit->axis == axis && digit->unit == unit;
 }
 
-static bool has_straight_rows(const matrix_copy *it) {
+static bool has_straight_rows(const tf_matrix_copy *it) {
   return (!it->pair || walks(it->pair, it->contiguous, 1)) && walks(it->column, it->contiguous, it->cells) &&
          it->row->axis != it->contiguous;
 }
 
-static bool has_transposed_rows(const matrix_copy *it) {
+static bool has_transposed_rows(const tf_matrix_copy *it) {
   return it->pair && it->cells == 2 && walks(it->row, it->contiguous, 1) && it->pair->axis != it->contiguous &&
          it->column->axis == it->pair->axis;
 }
 
 /* ---- Are the rows contiguous and aligned? ---- */
 
-static bool find_contiguous_axis(matrix_copy *it) {
+static bool find_contiguous_axis(tf_matrix_copy *it) {
   const tf_view *view = it->source.view;
   for (unsigned axis = 0; view->strides && axis < it->rank; axis++) {
     if (!view->strides[axis]) return false;
@@ -145,16 +122,16 @@ static bool find_contiguous_axis(matrix_copy *it) {
   return view->strides && is_number(view->strides[it->contiguous], 1);
 }
 
-static bool is_aligned(const matrix_copy *it, int64_t elements) {
+static bool is_aligned(const tf_matrix_copy *it, int64_t elements) {
   return elements % (ROW_BYTES / (int64_t)tf_dtype_bytes(it->source.dtype)) == 0;
 }
 
 /* Storage elements that divide every step of the digit. */
-static int64_t step_of(const matrix_copy *it, const fragment_digit *digit) {
+static int64_t step_of(const tf_matrix_copy *it, const tf_matrix_digit *digit) {
   return digit->unit * tf_dim_divisor(it->source.view->strides[digit->axis]);
 }
 
-static bool is_start_aligned(tf_lowering *lowering, const matrix_copy *it) {
+static bool is_start_aligned(tf_lowering *lowering, const tf_matrix_copy *it) {
   const tf_view *view = it->source.view;
   if (it->source.alignment % ROW_BYTES || !is_aligned(it, tf_dim_divisor(view->constant))) return false;
   for (unsigned i = 0; i < view->start_count; i++) {
@@ -166,17 +143,17 @@ static bool is_start_aligned(tf_lowering *lowering, const matrix_copy *it) {
 }
 
 /* A swizzle has to leave the 16 bytes of a row together. */
-static bool is_swizzle_fine(const matrix_copy *it) {
+static bool is_swizzle_fine(const tf_matrix_copy *it) {
   if (!it->source.view->inner) return true;
   unsigned bits, base, shift;
   tf_layout_swizzle_bits(it->source.view->inner, &bits, &base, &shift);
   return is_aligned(it, (int64_t)1 << base);
 }
 
-static bool are_rows_aligned(tf_lowering *lowering, const matrix_copy *it) {
+static bool are_rows_aligned(tf_lowering *lowering, const tf_matrix_copy *it) {
   if (!is_start_aligned(lowering, it) || !is_swizzle_fine(it)) return false;
   for (unsigned i = 0; i < it->digit_count; i++) {
-    const fragment_digit *digit = &it->digits[i];
+    const tf_matrix_digit *digit = &it->digits[i];
     bool inside_row = it->transposed ? digit == it->row : digit == it->column || digit == it->pair;
     if (!inside_row && !is_aligned(it, step_of(it, digit))) return false;
   }
@@ -195,7 +172,7 @@ static bool is_plain_shared_tile(const tf_tensor *tensor) {
   return tensor->storage == TF_STORAGE_SMEM && !view->outer && !view->clip_count && !view->ownership->mesh;
 }
 
-static bool matches(tf_lowering *lowering, matrix_copy *it) {
+static bool matches(tf_lowering *lowering, tf_matrix_copy *it) {
   unsigned bytes = tf_dtype_bytes(it->source.dtype);
   if (!is_plain_shared_tile(&it->source) || !tf_tensor_is_register(&it->destination) || bytes > 4) return false;
   if (!same_shape(it->source.type, it->destination.type)) return false;
@@ -209,28 +186,23 @@ static bool matches(tf_lowering *lowering, matrix_copy *it) {
 
 /* ---- Code ---- */
 
-typedef struct matrix {
-  int64_t position; /* number of the register's first value */
-  int64_t start[TF_MAX_RANK];
-} matrix;
-
 /* Matrices that a step of the digit passes over on its axis. */
-static int64_t distance_of(const matrix_copy *it, const fragment_digit *digit) {
+static int64_t distance_of(const tf_matrix_copy *it, const tf_matrix_digit *digit) {
   bool across = it->transposed || digit->axis != it->contiguous;
   return digit->unit / (across ? 8 : 4 * (int64_t)it->cells);
 }
 
 /* Neighbouring matrices come together, rows of the fragment before columns: that is the order of the registers of an mma
  * operand, and what an instruction loads then lies in consecutive registers, where mma wants it. */
-static bool comes_before(const matrix_copy *it, const fragment_digit *a, const fragment_digit *b) {
+static bool comes_before(const tf_matrix_copy *it, const tf_matrix_digit *a, const tf_matrix_digit *b) {
   int64_t near = distance_of(it, a), far = distance_of(it, b);
   return near != far ? near < far : a->axis < b->axis;
 }
 
-static unsigned matrix_digits(const matrix_copy *it, const fragment_digit *order[TF_MAX_FACTORS]) {
+static unsigned matrix_digits(const tf_matrix_copy *it, const tf_matrix_digit *order[TF_MAX_FACTORS]) {
   unsigned count = 0;
   for (unsigned i = 0; i < it->digit_count; i++) {
-    const fragment_digit *digit = &it->digits[i];
+    const tf_matrix_digit *digit = &it->digits[i];
     if (digit->mesh_axis >= 0 || digit == it->pair) continue;
     unsigned at = count++;
     for (; at > 0 && comes_before(it, digit, order[at - 1]); at--)
@@ -241,8 +213,8 @@ static unsigned matrix_digits(const matrix_copy *it, const fragment_digit *order
 }
 
 /* The matrices of one thread: where they start, the warp's share left out, and the register that each one fills. */
-static unsigned enumerate(const matrix_copy *it, matrix *out) {
-  const fragment_digit *order[TF_MAX_FACTORS];
+static unsigned enumerate(const tf_matrix_copy *it, tf_matrix *out) {
+  const tf_matrix_digit *order[TF_MAX_FACTORS];
   unsigned digits = matrix_digits(it, order), count = (unsigned)(it->count / it->cells);
   memset(out, 0, count * sizeof *out);
   for (unsigned i = 0; i < count; i++) {
@@ -257,110 +229,8 @@ static unsigned enumerate(const matrix_copy *it, matrix *out) {
   return count;
 }
 
-static LLVMValueRef scaled(tf_lowering *lowering, LLVMValueRef value, int64_t factor) {
-  return LLVMBuildMul(lowering->builder, value, tf_llvm_i32(lowering, factor), "");
-}
-
-static LLVMValueRef lane_bits(tf_lowering *lowering, unsigned shift, unsigned mask) {
-  LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
-  thread = LLVMBuildLShr(lowering->builder, thread, tf_llvm_i32(lowering, shift), "");
-  return LLVMBuildAnd(lowering->builder, thread, tf_llvm_i32(lowering, mask), "");
-}
-
-/* values[l / 8] for lane l: a constant, or a sum over the two bits of l / 8 where that gives it, else selects. */
-static LLVMValueRef pick(tf_lowering *lowering, const int64_t values[4]) {
-  LLVMBuilderRef builder = lowering->builder;
-  LLVMValueRef first = tf_llvm_i32(lowering, values[0]), low = lane_bits(lowering, 3, 1),
-               high = lane_bits(lowering, 4, 1);
-  if (values[3] - values[0] == (values[1] - values[0]) + (values[2] - values[0])) {
-    LLVMValueRef sum = scaled(lowering, low, values[1] - values[0]);
-    sum = LLVMBuildAdd(builder, sum, scaled(lowering, high, values[2] - values[0]), "");
-    return LLVMBuildAdd(builder, sum, first, "");
-  }
-  LLVMValueRef odd = LLVMBuildTrunc(builder, low, tf_llvm_int(lowering, 1), "");
-  LLVMValueRef lower = LLVMBuildSelect(builder, odd, tf_llvm_i32(lowering, values[1]), first, "");
-  LLVMValueRef upper =
-      LLVMBuildSelect(builder, odd, tf_llvm_i32(lowering, values[3]), tf_llvm_i32(lowering, values[2]), "");
-  return LLVMBuildSelect(builder, LLVMBuildTrunc(builder, high, tf_llvm_int(lowering, 1), ""), upper, lower, "");
-}
-
-/* Share of an axis's coordinate that tells the rows of one matrix apart, for row l % 8. */
-static LLVMValueRef row_share(tf_lowering *lowering, const matrix_copy *it, unsigned axis) {
-  LLVMBuilderRef builder = lowering->builder;
-  if (!it->transposed) return it->row->axis == axis ? scaled(lowering, lane_bits(lowering, 0, 7), it->row->unit) : NULL;
-  if (it->pair->axis != axis) return NULL;
-  LLVMValueRef pair = scaled(lowering, lane_bits(lowering, 1, 3), it->column->unit);
-  return LLVMBuildAdd(builder, pair, scaled(lowering, lane_bits(lowering, 0, 1), it->pair->unit), "");
-}
-
-static LLVMValueRef digit_value(tf_lowering *lowering, const matrix_copy *it, const fragment_digit *digit) {
-  LLVMBuilderRef builder = lowering->builder;
-  const tf_mesh *mesh = it->destination.view->ownership->mesh;
-  LLVMValueRef value = tf_lower_coordinate(lowering, mesh, (unsigned)digit->mesh_axis);
-  if (digit->divisor > 1) value = LLVMBuildUDiv(builder, value, tf_llvm_i32(lowering, digit->divisor), "");
-  if (tf_dim_int(lowering->context, digit->divisor * digit->extent) ==
-      tf_mesh_axis_extent(mesh, (unsigned)digit->mesh_axis))
-    return value;
-  return LLVMBuildURem(builder, value, tf_llvm_i32(lowering, digit->extent), "");
-}
-
-static LLVMValueRef warp_share(tf_lowering *lowering, const matrix_copy *it, unsigned axis) {
-  LLVMValueRef sum = tf_llvm_i32(lowering, 0);
-  for (unsigned i = 0; i < it->digit_count; i++) {
-    const fragment_digit *digit = &it->digits[i];
-    if (digit->axis != axis || digit->mesh_axis < 0 || digit == it->row || digit == it->column) continue;
-    LLVMValueRef share = scaled(lowering, digit_value(lowering, it, digit), digit->unit);
-    sum = LLVMBuildAdd(lowering->builder, sum, share, "");
-  }
-  return sum;
-}
-
-/* This lane's row address for a group whose first matrix starts at `start`, the others at `starts` behind it. */
-static LLVMValueRef row_address(tf_lowering *lowering, const matrix_copy *it, const int64_t *start,
-                                int64_t starts[TF_MAX_RANK][4]) {
-  LLVMBuilderRef builder = lowering->builder;
-  LLVMValueRef coordinates[TF_MAX_RANK];
-  for (unsigned axis = 0; axis < it->rank; axis++) {
-    LLVMValueRef rows = row_share(lowering, it, axis), sum = warp_share(lowering, it, axis);
-    if (rows) sum = LLVMBuildAdd(builder, sum, rows, "");
-    sum = LLVMBuildAdd(builder, sum, pick(lowering, starts[axis]), "");
-    coordinates[axis] = LLVMBuildAdd(builder, sum, tf_llvm_i32(lowering, start[axis]), "");
-  }
-  return tf_tensor_element(lowering, &it->source, it->rank, coordinates);
-}
-
-/* Storage elements between the origin and these coordinates; false if a stride is symbolic or a swizzle interferes. */
-static bool static_distance(const matrix_copy *it, const int64_t *start, int64_t *distance) {
-  if (it->source.view->inner) return false;
-  *distance = 0;
-  for (unsigned axis = 0; axis < it->rank; axis++) {
-    int64_t stride = 0;
-    if (!tf_dim_is_static(it->source.view->strides[axis], &stride)) return false;
-    *distance += start[axis] * stride;
-  }
-  return true;
-}
-
-/* Groups of one pattern differ by constants: their addresses are one register and an immediate offset. Groups of fewer than
- * four matrices repeat some, whose addresses nobody looks at. */
-static LLVMValueRef group_address(tf_lowering *lowering, matrix_copy *it, const matrix *group, unsigned count) {
-  static const int64_t origin[TF_MAX_RANK] = {0};
-  int64_t pattern[TF_MAX_RANK][4], distance = 0;
-  memset(pattern, 0, sizeof pattern);
-  for (unsigned axis = 0; axis < it->rank; axis++)
-    for (unsigned m = 0; m < 4; m++)
-      pattern[axis][m] = group[m % count].start[axis] - group[0].start[axis];
-  if (!static_distance(it, group[0].start, &distance)) return row_address(lowering, it, group[0].start, pattern);
-  if (!it->base || memcmp(pattern, it->pattern, sizeof pattern) != 0) {
-    memcpy(it->pattern, pattern, sizeof pattern);
-    it->base = row_address(lowering, it, origin, pattern);
-  }
-  LLVMValueRef index = tf_llvm_i32(lowering, distance);
-  return LLVMBuildInBoundsGEP2(lowering->builder, it->source.element, it->base, &index, 1, "");
-}
-
 /* registers: of all of the thread's values; first: the position of the register's first one. */
-static void store_register(tf_lowering *lowering, const matrix_copy *it, const int32_t *registers, int64_t first,
+static void store_register(tf_lowering *lowering, const tf_matrix_copy *it, const int32_t *registers, int64_t first,
                            LLVMValueRef bits) {
   LLVMTypeRef type = tf_llvm_vector(it->destination.element, it->cells);
   LLVMValueRef values = LLVMBuildBitCast(lowering->builder, bits, type, "");
@@ -370,11 +240,11 @@ static void store_register(tf_lowering *lowering, const matrix_copy *it, const i
 }
 
 /* count is 1, 2 or 4. */
-static void load_group(tf_lowering *lowering, matrix_copy *it, const matrix *group, unsigned count,
+static void load_group(tf_lowering *lowering, tf_matrix_copy *it, const tf_matrix *group, unsigned count,
                        const int32_t *registers) {
   const char *name = tf_arena_printf(lowering->arena, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%u%s.b16", count,
                                      it->transposed ? ".trans" : "");
-  LLVMValueRef address = group_address(lowering, it, group, count);
+  LLVMValueRef address = tf_ldmatrix_address(lowering, it, group, count);
   LLVMTypeRef pointer = LLVMTypeOf(address);
   LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 1, &pointer, 1, &address);
   tf_lower_mark_convergent(lowering, results);
@@ -385,14 +255,14 @@ static void load_group(tf_lowering *lowering, matrix_copy *it, const matrix *gro
 }
 
 bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_expr *destination) {
-  matrix_copy *it = TF_ARENA_NEW(lowering->arena, matrix_copy);
+  tf_matrix_copy *it = TF_ARENA_NEW(lowering->arena, tf_matrix_copy);
   it->source = tf_tensor_of(lowering, source);
   it->destination = tf_tensor_of(lowering, destination);
   if (!matches(lowering, it)) return false;
   int64_t values = 0;
   const int32_t *registers = tf_tensor_registers(lowering, &it->destination, &values);
   if (!registers || values != it->count || !tf_lower_require(lowering, "ldmatrix", 75, 0, 65)) return false;
-  matrix *matrices = TF_ARENA_ARRAY(lowering->arena, matrix, MAX_MATRICES);
+  tf_matrix *matrices = TF_ARENA_ARRAY(lowering->arena, tf_matrix, MAX_MATRICES);
   unsigned count = enumerate(it, matrices), group;
   for (unsigned first = 0; first < count; first += group) {
     group = count - first >= 4 ? 4 : count - first >= 2 ? 2 : 1;
