@@ -68,3 +68,28 @@ for atom, m, n, k, ta, tc, bits, target in CASES:
         b = rng.integers(-7, 8, (k, n)).astype(NUMPY.get(ta, np.float32))
         want = (a.astype(np.float64) @ b.astype(np.float64)).astype({"f64": np.float64, "i32": np.int32}.get(tc, np.float32))
         check.run(text, {"a": a, "b": b}, {"c": (want, 0, 0)})
+
+# Windows of larger swizzled tiles, at places known only at run time: their starts carry into the bits that the swizzle moves.
+WINDOWS = """from tilefoundry import *
+tile = T.cuda.mma.tile(T.cuda.mma.atom(op=T.cuda.mma.SM80_16x8x16_F32BF16BF16F32_TN), (64, 64, 32), (2, 2))
+
+@prim_func(target=CudaTarget("sm_80"))
+def product(r: Tensor[(), "i32"], q: Tensor[(), "i32"], a: Tensor[(96, 64), "bf16"], b: Tensor[(64, 128), "bf16"], c: Tensor[(64, 64), "f32"]) -> None:
+    with tile.required_scope as block:
+        at = T.alloc_tensor(TensorType(shape=(96, 64), dtype="bf16", layout=ComposedLayout({a_swizzle}, 0, Layout(shape=(96, 64), strides=(64, 1))), storage=smem))
+        bt = T.alloc_tensor(TensorType(shape=(64, 128), dtype="bf16", layout=ComposedLayout({b_swizzle}, 0, Layout(shape=(64, 128), strides=(128, 1))), storage=smem))
+        acc = T.alloc_tensor(TensorType(shape=(64, 64), dtype="f32", layout=tile.C, storage=rmem))
+        T.copy(a, at)
+        T.copy(b, bt)
+        T.fill(acc, 0.0)
+        T.sync(block)
+        T.mma(acc, T.tensor_view(at, 8 * r, 16 * q, shape=(64, 32)), T.tensor_view(bt, 8 * q, 8 * r, shape=(32, 64)), atom=tile)
+        T.copy(acc, c)
+"""
+for a_swizzle, b_swizzle in (("Swizzle(3, 3, 3)", "Swizzle(3, 3, 4)"), ("Swizzle(2, 3, 4)", "Swizzle(1, 4, 3)"),
+                             ("Swizzle(3, 4, 2)", "Swizzle(3, 3, 3)"), ("Swizzle(3, 2, 3)", "Swizzle(2, 3, 2)")):
+    for r, q in ((0, 0), (1, 1), (4, 2), (3, 0)):
+        a = rng.integers(-7, 8, (96, 64)).astype(np.float32)
+        b = rng.integers(-7, 8, (64, 128)).astype(np.float32)
+        want = a[8 * r:8 * r + 64, 16 * q:16 * q + 32] @ b[8 * q:8 * q + 32, 8 * r:8 * r + 64]
+        check.run(WINDOWS.format(a_swizzle=a_swizzle, b_swizzle=b_swizzle), {"r": r, "q": q, "a": a, "b": b}, {"c": (want, 0, 0)})
