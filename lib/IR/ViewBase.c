@@ -233,7 +233,7 @@ static bool plan_shared(tf_view_work *work, shared_plan *plan) {
   for (unsigned i = 0; i < own->factor_count; i++) {
     const tf_factor *factor = &own->factors[i];
     const tf_dim *stride = domain.has_zero_split ? authored_stride(work, &domain, factor) : factor->step;
-    if (!stride) return VIEW_FAIL(work, VIEW_SHARED_STRIDES, tf_layout_print(work->context, work->shard));
+    if (!stride) return VIEW_FAIL(work, VIEW_OVERFLOW, tf_view_print_axes(work));
     bool idle = tf_dim_equals(factor->extent, 1), at_zero = tf_dim_equals(stride, 0);
     plan->stride[i] = stride;
     plan->is_cta[i] = walks_ctas(work, factor->mesh_axis);

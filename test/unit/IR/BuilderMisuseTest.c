@@ -231,6 +231,11 @@ START_TEST(misuse_sticks_and_is_reported) {
   ck_assert_int_eq(tf_builder_finish(b, &module), TF_INVALID_ARGUMENT);
   ck_assert_ptr_eq(module, (const tf_module *)&foreign); /* untouched */
   ck_assert_uint_eq(tf_context_error_count(context), 1);
+  /* what the op table says of operands has messages of its own */
+  tf_diag_id expected = misuses[_i] == wrong_kind_of_operand ? TF_DIAG_OPERAND_KIND
+                        : misuses[_i] == too_many_operands   ? TF_DIAG_OPERAND_COUNT
+                                                             : TF_DIAG_BUILDER_MISUSE;
+  ck_assert_int_eq(tf_context_diagnostic(context, 0)->id, expected);
 }
 END_TEST
 

@@ -385,6 +385,7 @@ START_TEST(intrinsic_declarations) {
     ck_assert_int_eq(tf_intrinsic_create(context, &options, &made), TF_INVALID_ARGUMENT);
     ck_assert_ptr_null(made);
     ck_assert_uint_eq(tf_context_error_count(context), i + 1);
+    ck_assert_int_eq(tf_context_diagnostic(context, i)->id, TF_DIAG_INTRINSIC_DECLARATION);
   }
   options.name = "warm_up_2";
   options.param_count = 2;

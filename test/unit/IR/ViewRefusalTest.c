@@ -79,6 +79,15 @@ START_TEST(refused_clips) {
 }
 END_TEST
 
+START_TEST(scalars_have_no_memory) {
+  const char *reason = NULL;
+  tf_attr attr = {.i = TF_LEVEL_THREAD};
+  ck_assert_ptr_null(tf_view_of(context, tf_expr_call(context, TF_OP_PROGRAM_ID, 0, NULL, &attr, TF_NO_LOC), &reason));
+  ck_assert_ptr_nonnull(strstr(reason, "has no memory to view: view a parameter"));
+  ck_assert_ptr_null(tf_view_of(context, bind(constant(3)), NULL));
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("refused views");
   TCase *tests = tcase_create("views");
@@ -88,6 +97,7 @@ int main(void) {
   tcase_add_test(tests, refused_layouts);
   tcase_add_test(tests, refused_allocations);
   tcase_add_test(tests, refused_clips);
+  tcase_add_test(tests, scalars_have_no_memory);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);
