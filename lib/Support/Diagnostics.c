@@ -94,6 +94,23 @@ static void render_snippet(tf_string *out, const tf_source *source, tf_loc loc) 
   tf_string_puts(out, "\n");
 }
 
+/* Length of the UTF-8 sequence at text, or 0 if there is no valid one (surrogates and overlong forms aside). */
+static size_t utf8_length(const unsigned char *text) {
+  size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
+  for (size_t i = 1; i < length; i++)
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+/* Source text may hold anything; what is shown on a terminal or parsed by a tool is printable UTF-8. */
+static void make_printable(char *text) {
+  for (unsigned char *c = (unsigned char *)text; *c;) {
+    size_t length = utf8_length(c);
+    if (length == 0 || (*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7F) *c = '?';
+    c += length ? length : 1;
+  }
+}
+
 const char *tf_diagnostic_render(tf_context *context, const tf_diagnostic *diagnostic) {
   static const char *const severities[] = {"error", "warning", "remark", "note"};
   tf_string out;
@@ -109,5 +126,6 @@ const char *tf_diagnostic_render(tf_context *context, const tf_diagnostic *diagn
   if (diagnostic->rule[0]) tf_string_printf(&out, " [%s]", diagnostic->rule);
   tf_string_puts(&out, "\n");
   if (loc.line) render_snippet(&out, source, loc);
+  make_printable(out.text);
   return out.text;
 }

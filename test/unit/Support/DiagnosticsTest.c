@@ -74,6 +74,18 @@ START_TEST(rules_and_severities_are_shown) {
 }
 END_TEST
 
+START_TEST(bytes_that_are_no_text_become_question_marks) {
+  static const char text[] = "a\xFF\x01\xC3"
+                             "b\x7F\xE2\x82\xAC";
+  uint32_t raw = tf_context_add_source(context, "raw.tir", text, sizeof text - 1);
+  tf_report(context, ((tf_loc){raw, 1, 2, 1}), FILE_READ, "x\xFE", "\x1B[31m");
+  const tf_diagnostic *last = tf_context_diagnostic(context, tf_context_diagnostic_count(context) - 1);
+  ck_assert_str_eq(tf_diagnostic_render(context, last), "raw.tir:1:2: error: cannot read 'x?': ?[31m\n"
+                                                        "a???b?\xE2\x82\xAC\n"
+                                                        " ^\n");
+}
+END_TEST
+
 START_TEST(collecting) {
   ck_assert_uint_eq(tf_context_diagnostic_count(context), 0);
   tf_report(context, ((tf_loc){file, 2, 3, 4}), FILE_READ, "a", "b");
@@ -157,6 +169,7 @@ int main(void) {
   tcase_add_test(tests, handlers_see_each_message_once);
   tcase_add_test(tests, only_errors_count);
   tcase_add_test(tests, names);
+  tcase_add_test(tests, bytes_that_are_no_text_become_question_marks);
   tcase_add_test(tests, long_messages_are_kept_whole);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
