@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "IR/ElaborateIntrinsic.h"
 #include "IR/Infer.h"
 #include "IR/Target.h"
 
@@ -191,7 +192,7 @@ static bool read_call_stmt(tf_reader *r, const tf_stmt *stmt) {
   return good && tf_verify_call_structure(r->v, r->function, stmt);
 }
 
-/* Conditions of an intrinsic declared in text were evaluated by the parser; one registered through C is asked here. */
+/* An intrinsic has conditions (declared in text) or a callback (registered through C). */
 static bool read_intrinsic(tf_reader *r, const tf_stmt *stmt) {
   const tf_intrinsic *decl = stmt->intrinsic.decl;
   bool good = true;
@@ -204,7 +205,7 @@ static bool read_intrinsic(tf_reader *r, const tf_stmt *stmt) {
     good &= read_operand(r, stmt->intrinsic.args[i], stmt);
   const char *fault = good && decl->verify ? decl->verify(decl->user, stmt) : NULL;
   if (fault) tf_report(r->v->context, stmt->loc, INTRINSIC_FAILED, decl->class_name, fault);
-  return good && !fault;
+  return good && !fault && tf_intrinsic_check(r->v->context, stmt);
 }
 
 static bool read_dispatch(tf_reader *r, const tf_stmt *stmt) {
