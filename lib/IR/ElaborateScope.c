@@ -174,9 +174,12 @@ typedef struct suggestion {
   unsigned least;
 } suggestion;
 
+/* A name that differs in case alone is the nearest; one letter resembles every other. */
 static void consider(void *user, const char *candidate) {
   suggestion *s = user;
-  unsigned d = distance(s->name, candidate, s->least - 1);
+  bool same_letters = strcasecmp(s->name, candidate) == 0;
+  if (!same_letters && (!s->name[1] || !candidate[1])) return;
+  unsigned d = same_letters ? 0 : distance(s->name, candidate, s->least - 1);
   if (d >= s->least) return;
   s->least = d;
   s->best = candidate;

@@ -157,4 +157,8 @@ void tf_name_each(void (*visit)(void *user, const char *name), void *user) {
     visit(user, tf_op_get_info((tf_op)i)->name);
   for (unsigned i = 0; tf_mma_atom_known_name(i); i++)
     visit(user, tf_mma_atom_known_name(i));
+  for (unsigned i = 0; i < TF_DTYPE_COUNT; i++)
+    visit(user, tf_dtype_name((tf_dtype)i));
+  for (unsigned i = 0; i < TF_STORAGE_COUNT; i++)
+    visit(user, tf_storage_name((tf_storage)i));
 }
