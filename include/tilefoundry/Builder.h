@@ -46,6 +46,8 @@ typedef struct tf_function_options {
 /* Declares a function so that bodies may refer to it before it is begun; params give its callable type. Optional for
  * functions that are begun before they are named. */
 TF_API void tf_builder_declare_function(tf_builder *builder, const char *name, const tf_type *callable);
+/* Lists an intrinsic among the module's; those that are used are listed at their first use without it. */
+TF_API void tf_builder_declare_intrinsic(tf_builder *builder, const tf_intrinsic *decl);
 TF_API void tf_builder_begin_function(tf_builder *builder, const char *name, const tf_function_options *options);
 /* Only between begin_function and its first statement. */
 TF_API const tf_expr *tf_builder_param(tf_builder *builder, const char *name, const tf_type *type, bool is_const);

@@ -464,12 +464,25 @@ static bool list_intrinsic(tf_builder *b, const tf_intrinsic *decl) {
   return true;
 }
 
+static bool accepts_intrinsic(tf_builder *b, const tf_intrinsic *decl) {
+  bool own = decl && tf_context_intern_cstr(b->context, decl->name) == decl->name;
+  return own || tf_builder_misuse(b, "intrinsic", "the declaration is none of this context");
+}
+
+static void declare_intrinsic(tf_build *build) {
+  const tf_intrinsic *decl = build->in;
+  if (accepts_intrinsic(build->builder, decl)) list_intrinsic(build->builder, decl);
+}
+
+void tf_builder_declare_intrinsic(tf_builder *builder, const tf_intrinsic *decl) {
+  tf_build_run(builder, declare_intrinsic, decl);
+}
+
 static void add_intrinsic(tf_build *build) {
   tf_builder *b = build->builder;
   const call_in *in = build->in;
-  if (!in->intrinsic || tf_context_intern_cstr(b->context, in->intrinsic->name) != in->intrinsic->name) {
-    tf_builder_misuse(b, "intrinsic", "the declaration is none of this context");
-  } else if (in->count != in->intrinsic->param_count) {
+  if (!accepts_intrinsic(b, in->intrinsic)) return;
+  if (in->count != in->intrinsic->param_count) {
     tf_builder_misuse(b, in->intrinsic->name, "the number of arguments is not the declaration's");
   } else if (tf_builder_accepts_all(b, in->intrinsic->name, in->count, in->args) && list_intrinsic(b, in->intrinsic)) {
     add_stmt(b, in->intrinsic->name, tf_stmt_intrinsic(b->context, in->intrinsic, in->count, in->args, b->place));
