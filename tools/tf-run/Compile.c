@@ -19,6 +19,17 @@ static void show(void *user, const tf_diagnostic *diagnostic) {
   fputs(tf_diagnostic_render(user, diagnostic), stderr);
 }
 
+/* The manifest's emission verifies once more: what the PTX's has said already is not said again. */
+static tf_status emit_manifest(compilation *c, const tf_module *module, const tf_lower_options *options,
+                               const char **out) {
+  size_t said = tf_context_diagnostic_count(c->context);
+  tf_context_set_diag_handler(c->context, NULL, NULL);
+  tf_status status = tf_emit_manifest(module, options, out);
+  for (size_t i = said; status != TF_OK && i < tf_context_diagnostic_count(c->context); i++)
+    show(c->context, tf_context_diagnostic(c->context, i));
+  return status;
+}
+
 static tf_status emit(compilation *c, const tf_module *module) {
   tf_lower_options options = TF_LOWER_OPTIONS_INIT;
   const char *ptx = NULL, *manifest = NULL;
@@ -32,7 +43,7 @@ static tf_status emit(compilation *c, const tf_module *module) {
     }
   }
   tf_status status = tf_emit_ptx(module, &options, &ptx);
-  if (status == TF_OK) status = tf_emit_manifest(module, &options, &manifest);
+  if (status == TF_OK) status = emit_manifest(c, module, &options, &manifest);
   if (status != TF_OK) return status;
   c->source->ptx = strdup(ptx);
   c->source->manifest = strdup(manifest);

@@ -31,8 +31,18 @@ typedef struct session {
   tf_run_ptx_param *ptx_params;
 } session;
 
+/* The runtime's message; one that begins with a place in a source, "FILE:12:5: ", keeps it in front. */
 static bool failed(const session *s) {
-  return tf_run_error(s->source.name, "%s", tf_runtime_message(s->rt));
+  const char *message = tf_runtime_message(s->rt), *name = s->source.name;
+  size_t length = strlen(name);
+  unsigned line, column;
+  int end = 0;
+  bool placed =
+      strncmp(message, name, length) == 0 && sscanf(message + length, ":%u:%u: %n", &line, &column, &end) == 2;
+  if (!placed || !end) return tf_run_error(name, "%s", message);
+  char where[512];
+  snprintf(where, sizeof where, "%s:%u:%u", name, line, column);
+  return tf_run_error(where, "%s", message + length + (size_t)end);
 }
 
 /* ---- Device and program ------------------------------------------------------------------------------------------ */
