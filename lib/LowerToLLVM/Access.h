@@ -163,5 +163,7 @@ typedef LLVMValueRef tf_chunk_fn(tf_lowering *lowering, const tf_chunk *chunk, c
  * accesses, reads every chunk of a batch before it writes, guards clipped elements. */
 void tf_lower_elementwise(tf_lowering *lowering, const tf_expr *dst, unsigned source_count, const tf_operand *sources,
                           tf_chunk_fn *compute, const void *user);
+void tf_lower_elements(tf_lowering *lowering, const tf_tensor *destination, unsigned source_count,
+                       const tf_operand *sources, tf_chunk_fn *compute, const void *user);
 
 #endif

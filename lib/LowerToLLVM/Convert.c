@@ -98,19 +98,81 @@ static LLVMValueRef f32_to_tf32(tf_lowering *lowering, const void *user, const L
   return LLVMBuildBitCast(lowering->builder, bits, LLVMFloatTypeInContext(lowering->llvm), "");
 }
 
-/* One 8-bit float; the instruction makes two. */
+/* The formats of 8 bits: sign, exponent, mantissa; the largest finite magnitude and the code of NaN. */
+typedef struct eight_bits {
+  unsigned mantissa, bias;
+  double largest;
+  unsigned nan;
+} eight_bits;
+
+static eight_bits format_of(tf_dtype dtype) {
+  return dtype == TF_DTYPE_FP8E4M3 ? (eight_bits){3, 7, 448, 0x7f} : (eight_bits){2, 15, 57344, 0x7f};
+}
+
+/* Normal numbers are rounded in their bits; below the least one, the code is the count of its smallest steps. */
+static LLVMValueRef f32_to_f8_bits(tf_lowering *lowering, LLVMValueRef x, eight_bits f) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef f32 = LLVMTypeOf(x), i32 = tf_llvm_int(lowering, 32), types[2] = {i32, f32};
+  unsigned drop = 23 - f.mantissa;
+  LLVMValueRef magnitude = tf_lower_llvm_intrinsic(lowering, "llvm.fabs", 1, &f32, 1, &x);
+  LLVMValueRef limits[2] = {magnitude, LLVMConstReal(f32, f.largest)};
+  LLVMValueRef clamped = tf_lower_llvm_intrinsic(lowering, "llvm.minnum", 1, &f32, 2, limits);
+  LLVMValueRef bits = LLVMBuildBitCast(b, clamped, i32, "");
+  LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, tf_llvm_i32(lowering, drop), ""), tf_llvm_i32(lowering, 1), "");
+  LLVMValueRef half = LLVMBuildAdd(b, odd, tf_llvm_i32(lowering, (1 << (drop - 1)) - 1), "");
+  LLVMValueRef rounded = LLVMBuildLShr(b, LLVMBuildAdd(b, bits, half, ""), tf_llvm_i32(lowering, drop), "");
+  LLVMValueRef normal = LLVMBuildSub(b, rounded, tf_llvm_i32(lowering, (int64_t)(127 - f.bias) << f.mantissa), "");
+  LLVMValueRef steps = LLVMBuildFMul(b, clamped, LLVMConstReal(f32, (double)(1u << (f.bias - 1 + f.mantissa))), "");
+  steps = tf_lower_llvm_intrinsic(lowering, "llvm.roundeven", 1, &f32, 1, &steps);
+  LLVMValueRef tiny = tf_lower_llvm_intrinsic(lowering, "llvm.fptosi.sat", 2, types, 1, &steps);
+  LLVMValueRef least = LLVMConstReal(f32, 1.0 / (double)(1u << (f.bias - 1)));
+  LLVMValueRef code = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, clamped, least, ""), tiny, normal, "");
+  LLVMValueRef is_nan = LLVMBuildFCmp(b, LLVMRealUNO, x, x, "");
+  code = LLVMBuildSelect(b, is_nan, tf_llvm_i32(lowering, f.nan), code, "");
+  LLVMValueRef sign = LLVMBuildLShr(b, LLVMBuildBitCast(b, x, i32, ""), tf_llvm_i32(lowering, 24), "");
+  sign = LLVMBuildAnd(b, sign, tf_llvm_i32(lowering, 0x80), "");
+  return LLVMBuildTrunc(b, LLVMBuildOr(b, code, sign, ""), tf_llvm_int(lowering, 8), "");
+}
+
+/* One 8-bit float; the instruction makes two. Targets without it round in integers. */
 static LLVMValueRef f32_to_f8(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
   tf_dtype to = *(const tf_dtype *)user;
   LLVMValueRef args[2] = {LLVMConstNull(LLVMTypeOf(operands[0])), operands[0]};
   tf_intrinsic_id id = to == TF_DTYPE_FP8E4M3 ? TF_INTRINSIC_FF_TO_E4M3 : TF_INTRINSIC_FF_TO_E5M2;
+  if (!tf_lower_has_intrinsic(lowering, id)) return f32_to_f8_bits(lowering, operands[0], format_of(to));
   LLVMValueRef pair = tf_lower_intrinsic(lowering, id, "a cast to an 8-bit float", 2, args);
   return LLVMBuildTrunc(lowering->builder, pair, tf_llvm_int(lowering, 8), "");
+}
+
+/* Normal numbers move their exponent and mantissa to f32's place; below, the code counts the least steps. */
+static LLVMValueRef f8_bits_to_f32(tf_lowering *lowering, LLVMValueRef code, tf_dtype from) {
+  LLVMBuilderRef b = lowering->builder;
+  eight_bits f = format_of(from);
+  LLVMTypeRef f32 = LLVMFloatTypeInContext(lowering->llvm), i32 = tf_llvm_int(lowering, 32);
+  LLVMValueRef wide = LLVMBuildZExt(b, code, i32, "");
+  LLVMValueRef magnitude = LLVMBuildAnd(b, wide, tf_llvm_i32(lowering, 0x7f), "");
+  LLVMValueRef bits = LLVMBuildShl(b, magnitude, tf_llvm_i32(lowering, 23 - f.mantissa), "");
+  bits = LLVMBuildAdd(b, bits, tf_llvm_i32(lowering, (int64_t)(127 - f.bias) << 23), "");
+  LLVMValueRef step = LLVMConstReal(f32, 1.0 / (double)(1u << (f.bias - 1 + f.mantissa)));
+  LLVMValueRef tiny = LLVMBuildFMul(b, LLVMBuildUIToFP(b, magnitude, f32, ""), step, "");
+  LLVMValueRef is_tiny = LLVMBuildICmp(b, LLVMIntULT, magnitude, tf_llvm_i32(lowering, 1 << f.mantissa), "");
+  LLVMValueRef value = LLVMBuildSelect(b, is_tiny, tiny, LLVMBuildBitCast(b, bits, f32, ""), "");
+  LLVMValueRef top = tf_llvm_i32(lowering, from == TF_DTYPE_FP8E4M3 ? 0x7f : 0x7c);
+  LLVMValueRef special = LLVMConstReal(f32, __builtin_nan(""));
+  if (from == TF_DTYPE_FP8E5M2) {
+    LLVMValueRef infinite = LLVMBuildICmp(b, LLVMIntEQ, magnitude, top, "");
+    special = LLVMBuildSelect(b, infinite, LLVMConstReal(f32, __builtin_inf()), special, "");
+  }
+  value = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntUGE, magnitude, top, ""), special, value, "");
+  LLVMValueRef sign = LLVMBuildShl(b, LLVMBuildAnd(b, wide, tf_llvm_i32(lowering, 0x80), ""), tf_llvm_i32(lowering, 24), "");
+  return LLVMBuildBitCast(b, LLVMBuildOr(b, LLVMBuildBitCast(b, value, i32, ""), sign, ""), f32, "");
 }
 
 static LLVMValueRef f8_to_f32(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
   tf_dtype from = *(const tf_dtype *)user;
   LLVMValueRef code = LLVMBuildZExt(lowering->builder, operands[0], tf_llvm_int(lowering, 16), "");
   tf_intrinsic_id id = from == TF_DTYPE_FP8E4M3 ? TF_INTRINSIC_E4M3_TO_F16 : TF_INTRINSIC_E5M2_TO_F16;
+  if (!tf_lower_has_intrinsic(lowering, id)) return f8_bits_to_f32(lowering, operands[0], from);
   LLVMValueRef pair = tf_lower_intrinsic(lowering, id, "a cast from an 8-bit float", 1, &code);
   LLVMValueRef half = LLVMBuildExtractElement(lowering->builder, pair, tf_llvm_i32(lowering, 0), "");
   return LLVMBuildFPExt(lowering->builder, half, LLVMFloatTypeInContext(lowering->llvm), "");

@@ -63,7 +63,7 @@ bool tf_driver_of(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *out
   tf_context *context = lowering->context;
   const tf_ownership *ownership = tensor->view->ownership;
   const tf_placement *placement = NULL;
-  if (!ownership || !ownership->steps_are_affine) return false;
+  if (!ownership || ownership->exact) return false; /* enumeration only */
   if (ownership->mesh && !(placement = tf_region_placement(&lowering->region, ownership->mesh, NULL))) return false;
   *out = (tf_driver){.type = tensor->type, .ownership = ownership, .rank = tf_type_rank(tensor->type)};
   for (unsigned axis = 0; axis < out->rank; axis++)

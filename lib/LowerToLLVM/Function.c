@@ -90,6 +90,21 @@ static void bind_dim(tf_lowering *lowering, tf_dim_frame *frame, const tf_kernel
   frame->entries[frame->count++] = (tf_dim_entry){.name = term->monomial->atoms[0]->name, .value = value};
 }
 
+/* The pointer behind a move that LLVM does not see through. Otherwise it would derive alignment from the parameter and
+ * widen loads over their ends (three floats become one access of 16 bytes); how wide an access may be is proven by us. */
+LLVMValueRef tf_lower_opaque_pointer(tf_lowering *lowering, LLVMValueRef pointer) {
+  LLVMBuilderRef builder = lowering->builder;
+  LLVMTypeRef type = LLVMTypeOf(pointer);
+  static const char text[] = "mov.b64 $0, $1;", constraints[] = "=l,l";
+  LLVMTypeRef function = LLVMFunctionType(type, &type, 1, false);
+  LLVMValueRef code = LLVMGetInlineAsm(function, text, sizeof text - 1, constraints, sizeof constraints - 1, false, false,
+                                       LLVMInlineAsmDialectATT, false);
+  lowering->builder = lowering->entry_builder;
+  LLVMValueRef value = LLVMBuildCall2(lowering->builder, function, code, &pointer, 1, "");
+  lowering->builder = builder;
+  return value;
+}
+
 static void bind_params(tf_lowering *lowering, unsigned count, const tf_kernel_param *params) {
   tf_dim_frame *frame = TF_ARENA_NEW(lowering->arena, tf_dim_frame);
   frame->entries = TF_ARENA_ARRAY(lowering->arena, tf_dim_entry, count);
@@ -97,7 +112,7 @@ static void bind_params(tf_lowering *lowering, unsigned count, const tf_kernel_p
   for (unsigned i = 0; i < count; i++) {
     LLVMValueRef value = LLVMGetParam(lowering->llvm_function, i);
     if (params[i].kind == TF_KERNEL_PARAM_TENSOR)
-      tf_lower_bind(lowering, params[i].param, value)->alignment = PARAMETER_ALIGNMENT;
+      tf_lower_bind(lowering, params[i].param, tf_lower_opaque_pointer(lowering, value))->alignment = PARAMETER_ALIGNMENT;
     else if (params[i].kind == TF_KERNEL_PARAM_SCALAR)
       bind_scalar(lowering, params[i].param, value);
     else if (params[i].kind == TF_KERNEL_PARAM_HIDDEN_SHAPE)

@@ -118,6 +118,7 @@ typedef struct tf_lowering {
     TF_VEC(struct tf_known_id);
   } ids;                       /* special registers and coordinates that the entry block already holds: Ids.c */
   tf_shared_plan *shared;      /* where shared allocations lie; null until the first one */
+  LLVMValueRef shared_pointer; /* the block of shared memory as code sees it */
   LLVMValueRef shared_base;    /* placeholder of the block of shared memory */
   LLVMValueRef grid_barrier;   /* hidden parameter, or null */
   tf_facts *facts;             /* of scalar variables, for uniformity */
@@ -240,6 +241,9 @@ LLVMValueRef tf_llvm_insert(const tf_lowering *lowering, LLVMTypeRef element, un
  * per inlined copy), or for scratch that an op needs at this statement (var null; the lowering's region and stmt
  * identify it). */
 LLVMValueRef tf_shared_allocate(tf_lowering *lowering, const tf_expr *var, int64_t bytes, unsigned alignment);
+
+/* The same pointer, in the entry block, with everything that LLVM knows of it forgotten (Function.c). */
+LLVMValueRef tf_lower_opaque_pointer(tf_lowering *lowering, LLVMValueRef pointer);
 
 /* ---- Reports ---- */
 /* Marks the lowering as failed; use after a tf_report at lowering->loc. */

@@ -66,7 +66,9 @@ void tf_lower_REDUCE(tf_lowering *lowering, const tf_invocation *invocation) {
     fine = tf_reduce_visible(lowering, &r, &destination);
   } else {
     tf_partials *partials = TF_ARENA_NEW(lowering->arena, tf_partials);
-    fine = tf_reduce_dealt(lowering, &r, workspace, partials) && tf_reduce_store(lowering, &r, partials, &destination);
+    fine = tf_reduce_can_deal(lowering, &r, &destination) && tf_reduce_dealt(lowering, &r, workspace, partials) &&
+           tf_reduce_store(lowering, &r, partials, &destination);
+    if (!fine) fine = tf_reduce_staged(lowering, &r, &destination);
   }
   if (fine) return;
   tf_report(lowering->context, lowering->loc, LOWER_REDUCE);

@@ -58,11 +58,29 @@ typedef struct tf_partials {
   tf_group group;
 } tf_partials;
 
+/* Whether that works for this source and destination; emits nothing that matters. */
+bool tf_reduce_can_deal(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination);
+bool tf_reduce_can_store(tf_lowering *lowering, const tf_reduction *r, const tf_partials *partials,
+                         const tf_tensor *destination);
 /* Combines what this thread holds, then across the threads of each group: afterwards every thread of a group has the values.
  * workspace may be null. False after a report. */
 bool tf_reduce_dealt(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace, tf_partials *out);
 /* Stores the results to the destination. False if this thread lacks some of what it is to write in registers. */
 bool tf_reduce_store(tf_lowering *lowering, const tf_reduction *r, const tf_partials *partials,
                      const tf_tensor *destination);
+
+/* ---- ReduceStaged.c: sources whose distribution neither lanes nor warps can combine ---- */
+/* A shared tile that holds the source, written by whoever has the elements; barriers around are the caller's. */
+typedef struct tf_stage {
+  tf_tensor tile; /* plain, the source's shape and dtype */
+  tf_tensor rows; /* one accumulator per result, kept axes with the reduced ones at extent 1 */
+  tf_group group; /* all threads that take part */
+  bool by_warp;   /* each warp has its own: the source's mesh counts lanes */
+} tf_stage;
+/* Allocates and fills the tile, and waits for it. False (nothing emitted) if the source spans CTAs or has no static shape. */
+bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out);
+void tf_stage_wait(tf_lowering *lowering, const tf_stage *stage);
+/* reduce through a tile. */
+bool tf_reduce_staged(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination);
 
 #endif

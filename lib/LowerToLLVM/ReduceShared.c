@@ -229,13 +229,23 @@ static void over_warps(tf_lowering *lowering, const tf_reduction *r, const tf_gr
   tf_group_barrier(lowering, group);
 }
 
-bool tf_reduce_dealt(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace, tf_partials *out) {
+/* Everything about the threads' shares that can fail, before any code is made. */
+static bool plan(tf_lowering *lowering, const tf_reduction *r, tf_partials *out) {
   tf_affine map;
   if (!tf_driver_of(lowering, &r->source, &out->driver) || out->driver.count < 0) return false;
   tf_reduce_result_map(lowering->context, r, &map);
   tf_projection_make(lowering, &out->driver, &map, 32, false, &out->results);
   if (!out->results.separable || !find_results(lowering, out)) return false;
-  if (!tf_group_of(lowering, r, &out->driver, &out->results, &out->group)) return false;
+  return tf_group_of(lowering, r, &out->driver, &out->results, &out->group);
+}
+
+bool tf_reduce_can_deal(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination) {
+  tf_partials *partials = TF_ARENA_NEW(lowering->arena, tf_partials);
+  return plan(lowering, r, partials) && tf_reduce_can_store(lowering, r, partials, destination);
+}
+
+bool tf_reduce_dealt(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace, tf_partials *out) {
+  if (!plan(lowering, r, out)) return false;
   accumulate(lowering, r, out);
   if (out->group.lane_count > 0) {
     LLVMValueRef mask = member_mask(lowering, &out->group);

@@ -161,6 +161,15 @@ static bool store_registers(tf_lowering *lowering, const tf_reduction *r, const 
   return true;
 }
 
+bool tf_reduce_can_store(tf_lowering *lowering, const tf_reduction *r, const tf_partials *partials,
+                         const tf_tensor *destination) {
+  tf_affine map;
+  tf_driver driver;
+  if (!tf_tensor_is_register(destination)) return address_map(lowering, r, destination, &map);
+  if (!tf_driver_of(lowering, destination, &driver) || driver.count < 0) return false;
+  return match(lowering, partials, &driver, TF_ARENA_ARRAY(lowering->arena, int64_t, driver.count));
+}
+
 bool tf_reduce_store(tf_lowering *lowering, const tf_reduction *r, const tf_partials *partials,
                      const tf_tensor *destination) {
   return tf_tensor_is_register(destination) ? store_registers(lowering, r, partials, destination)

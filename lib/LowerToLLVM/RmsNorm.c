@@ -11,6 +11,7 @@ typedef struct norm {
   tf_reduction mean;
   tf_partials partials;
   LLVMValueRef *scales; /* per row */
+  LLVMValueRef epsilon;
   tf_tensor destination, weight;
   tf_access source_access, destination_access, weight_access;
 } norm;
@@ -88,6 +89,37 @@ static bool lower(tf_lowering *lowering, norm *n, double eps) {
   return true;
 }
 
+/* ---- Through a shared tile ---- */
+static LLVMValueRef norm_chunk(tf_lowering *lowering, const tf_chunk *chunk, const void *user) {
+  const norm *n = user;
+  LLVMValueRef out = NULL;
+  for (unsigned i = 0; i < chunk->width; i++) {
+    LLVMValueRef mean = tf_llvm_extract(lowering, chunk->sources[1], i);
+    LLVMValueRef sum = tf_compute_binary(lowering, TF_BINARY_ADD, n->mean.accumulator, mean, n->epsilon, 1);
+    LLVMValueRef scale = tf_compute_unary(lowering, TF_UNARY_RSQRT, n->mean.accumulator, sum, 1);
+    LLVMValueRef value = scaled(lowering, n, tf_llvm_extract(lowering, chunk->sources[0], i),
+                                tf_llvm_extract(lowering, chunk->sources[2], i), scale);
+    out = tf_llvm_insert(lowering, n->destination.element, chunk->width, out, value, i);
+  }
+  return out;
+}
+
+static bool lower_staged(tf_lowering *lowering, norm *n, double eps) {
+  tf_stage *stage = TF_ARENA_NEW(lowering->arena, tf_stage);
+  if (!tf_stage_make(lowering, &n->mean, stage)) return false;
+  tf_reduction from_tile = n->mean;
+  from_tile.source = stage->tile;
+  n->epsilon = tf_llvm_float_constant(lowering, n->mean.accumulator, eps);
+  if (!tf_reduce_visible(lowering, &from_tile, &stage->rows)) return false;
+  tf_stage_wait(lowering, stage);
+  tf_operand sources[3] = {{.dtype = n->mean.in, .tensor = stage->tile},
+                           {.dtype = n->mean.accumulator, .tensor = stage->rows},
+                           {.dtype = n->weight.dtype, .tensor = n->weight}};
+  tf_lower_elements(lowering, &n->destination, 3, sources, norm_chunk, n);
+  tf_stage_wait(lowering, stage);
+  return true;
+}
+
 void tf_lower_RMS_NORM(tf_lowering *lowering, const tf_invocation *invocation) {
   const tf_expr *source = invocation->args[TF_ARG_RMS_NORM_src];
   norm *n = TF_ARENA_NEW(lowering->arena, norm);
@@ -97,7 +129,8 @@ void tf_lower_RMS_NORM(tf_lowering *lowering, const tf_invocation *invocation) {
   n->mean.squares = true;
   n->destination = tf_tensor_of(lowering, invocation->args[TF_ARG_RMS_NORM_dst]);
   n->weight = tf_tensor_of(lowering, invocation->args[TF_ARG_RMS_NORM_weight]);
-  if (lower(lowering, n, invocation->attrs[TF_ATTRIBUTE_RMS_NORM_eps].f)) return;
+  double eps = invocation->attrs[TF_ATTRIBUTE_RMS_NORM_eps].f;
+  if (lower(lowering, n, eps) || lower_staged(lowering, n, eps)) return;
   tf_report(lowering->context, lowering->loc, LOWER_REDUCE);
   tf_lower_fail(lowering);
 }

@@ -283,9 +283,14 @@ bool tf_walk_plan(tf_lowering *lowering, const tf_tensor *destination, unsigned 
 
 void tf_lower_elementwise(tf_lowering *lowering, const tf_expr *dst, unsigned source_count, const tf_operand *sources,
                           tf_chunk_fn *compute, const void *user) {
-  tf_walk *walk = TF_ARENA_NEW(lowering->arena, tf_walk);
   tf_tensor destination = tf_tensor_of(lowering, dst);
-  if (!tf_walk_plan(lowering, &destination, source_count, sources, walk)) return;
+  tf_lower_elements(lowering, &destination, source_count, sources, compute, user);
+}
+
+void tf_lower_elements(tf_lowering *lowering, const tf_tensor *destination, unsigned source_count,
+                       const tf_operand *sources, tf_chunk_fn *compute, const void *user) {
+  tf_walk *walk = TF_ARENA_NEW(lowering->arena, tf_walk);
+  if (!tf_walk_plan(lowering, destination, source_count, sources, walk)) return;
   tf_walk_open(lowering, walk);
   emit_chunks(lowering, walk, compute, user);
   tf_walk_close(lowering, walk);

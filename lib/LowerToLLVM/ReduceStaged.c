@@ -1,0 +1,129 @@
+/* Reductions through a shared tile: when elements are dealt across rows, or a group crosses warps unevenly.
+ *
+ *   every thread stores what it holds of the source      tile[logical index]
+ *   barrier
+ *   every thread computes the results that it writes, from the tile
+ *   barrier                                               the tile may be written again */
+#include "LowerToLLVM/Intrinsics.h"
+#include "LowerToLLVM/Reduce.h"
+
+static int64_t static_of(const tf_dim *dim, int64_t otherwise) {
+  int64_t value;
+  return dim && tf_dim_is_static(dim, &value) ? value : otherwise;
+}
+
+/* A plain tensor in shared memory that no statement of the program names. */
+static bool make_tensor(tf_lowering *lowering, unsigned rank, const tf_dim *const *shape, tf_dtype dtype,
+                        LLVMValueRef pointer, tf_tensor *out) {
+  tf_context *context = lowering->context;
+  tf_view *view = TF_ARENA_NEW(&context->arena, tf_view);
+  const tf_dim **strides = TF_ARENA_ARRAY(&context->arena, const tf_dim *, rank), *unit = tf_dim_int(context, 1);
+  for (unsigned axis = rank; axis-- > 0; unit = tf_dim_binary(context, TF_DIM_MUL, unit, shape[axis]))
+    strides[axis] = unit;
+  view->type = tf_type_tensor(context, rank, shape, dtype, NULL, TF_STORAGE_SMEM);
+  view->constant = tf_dim_int(context, 0);
+  view->storage_size = unit;
+  view->strides = strides;
+  if (tf_ownership_of(context, view->type, NULL, &view->ownership, NULL) != TF_OK) return false;
+  view->digit_strides = TF_ARENA_ARRAY(&context->arena, const tf_dim *, view->ownership->factor_count);
+  *out = (tf_tensor){.view = view,
+                     .type = view->type,
+                     .dtype = dtype,
+                     .storage = TF_STORAGE_SMEM,
+                     .element = tf_llvm_memory_type(lowering, dtype),
+                     .pointer = pointer,
+                     .alignment = 16};
+  return true;
+}
+
+static bool spans_ctas(tf_lowering *lowering, const tf_reduction *r) {
+  tf_driver driver;
+  if (!r->source.view->ownership->mesh) return false;
+  if (!tf_driver_of(lowering, &r->source, &driver)) return true;
+  for (unsigned i = 0; i < driver.digit_count; i++)
+    if (driver.digits[i].is_cta) return true;
+  return false;
+}
+
+static bool counts_lanes(tf_lowering *lowering, const tf_reduction *r) {
+  const tf_mesh *mesh = r->source.view->ownership->mesh;
+  const tf_placement *placement = mesh ? tf_region_placement(&lowering->region, mesh, NULL) : NULL;
+  for (unsigned i = 0; placement && i < placement->level_count; i++)
+    if (placement->levels[i].lane) return true;
+  return false;
+}
+
+static void join_all(const tf_lowering *lowering, tf_group *group) {
+  uint32_t warps = 0;
+  for (int64_t t = tf_threads_next(&lowering->region.active, 0); t >= 0;
+       t = tf_threads_next(&lowering->region.active, t + 1))
+    warps |= 1u << (t / 32);
+  for (unsigned warp = 0; warp < TF_MAX_BLOCK / 32; warp++)
+    group->joined[warp] = warps >> warp & 1 ? warps : 0;
+}
+
+/* Active lanes of a warp: the same in all of them where meshes count lanes. */
+static uint32_t active_lanes(const tf_lowering *lowering) {
+  uint32_t lanes = 0;
+  for (int64_t t = tf_threads_next(&lowering->region.active, 0); t >= 0;
+       t = tf_threads_next(&lowering->region.active, t + 1))
+    lanes |= 1u << (t % 32);
+  return lanes;
+}
+
+void tf_stage_wait(tf_lowering *lowering, const tf_stage *stage) {
+  if (!stage->by_warp) {
+    tf_group_barrier(lowering, &stage->group);
+    return;
+  }
+  LLVMValueRef mask = tf_llvm_i32(lowering, (int64_t)active_lanes(lowering));
+  tf_lower_intrinsic(lowering, TF_INTRINSIC_BARRIER_WARP, "a barrier", 1, &mask);
+}
+
+static LLVMValueRef same(tf_lowering *lowering, const tf_chunk *chunk, const void *user) {
+  (void)lowering, (void)user;
+  return chunk->sources[0];
+}
+
+static int64_t round_up(int64_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
+
+bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) {
+  tf_context *context = lowering->context;
+  const tf_dim *kept[TF_MAX_RANK];
+  int64_t count = static_of(tf_type_numel(context, r->source.type), -1), results = 1;
+  for (unsigned axis = 0; axis < r->rank; axis++) {
+    kept[axis] = r->reduced[axis] ? tf_dim_int(context, 1) : r->shape[axis];
+    results *= static_of(kept[axis], 1);
+  }
+  if (count < 0 || spans_ctas(lowering, r)) return false;
+  *out = (tf_stage){.by_warp = counts_lanes(lowering, r)};
+  join_all(lowering, &out->group);
+  int64_t tile = round_up(count * tf_dtype_bytes(r->in)), bytes = tile + round_up(results * tf_dtype_bytes(r->accumulator));
+  int64_t warps = out->by_warp ? (lowering->region.geometry->block + 31) / 32 : 1;
+  LLVMTypeRef byte = tf_llvm_int(lowering, 8);
+  LLVMValueRef base = tf_shared_allocate(lowering, NULL, bytes * warps, 16), after = tf_llvm_i32(lowering, tile);
+  if (out->by_warp) {
+    LLVMValueRef warp = tf_lower_program_id(lowering, TF_LEVEL_WARP);
+    LLVMValueRef own = LLVMBuildMul(lowering->builder, warp, tf_llvm_i32(lowering, bytes), "");
+    base = LLVMBuildGEP2(lowering->builder, byte, base, &own, 1, "");
+  }
+  LLVMValueRef rows = LLVMBuildGEP2(lowering->builder, byte, base, &after, 1, "");
+  if (!make_tensor(lowering, r->rank, r->shape, r->in, base, &out->tile)) return false;
+  if (!make_tensor(lowering, r->rank, kept, r->accumulator, rows, &out->rows)) return false;
+  tf_operand source = {.dtype = r->in, .tensor = r->source};
+  tf_lower_elements(lowering, &out->tile, 1, &source, same, NULL);
+  tf_stage_wait(lowering, out);
+  return true;
+}
+
+bool tf_reduce_staged(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination) {
+  tf_stage *stage = TF_ARENA_NEW(lowering->arena, tf_stage);
+  if (!tf_stage_make(lowering, r, stage)) return false;
+  tf_reduction from_tile = *r;
+  from_tile.source = stage->tile;
+  bool fine = tf_reduce_visible(lowering, &from_tile, destination);
+  tf_stage_wait(lowering, stage);
+  return fine;
+}
