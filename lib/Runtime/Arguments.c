@@ -54,14 +54,17 @@ static bool is_empty(const DLTensor *t) {
   return false;
 }
 
-static tf_status check_address(const tf_mparam *p, const DLTensor *t, const tf_why *why) {
-  if (is_empty(t)) return TF_OK;
-  if (!t->data) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor's data is null", p->name);
-  uint64_t address = (uint64_t)(uintptr_t)t->data + t->byte_offset;
+static tf_status check_alignment(const tf_mparam *p, uint64_t address, const tf_why *why) {
   if (address % p->alignment == 0) return TF_OK;
   return tf_why_set(why, TF_LAUNCH,
                     "argument '%s': the first element is at address 0x%" PRIx64 ", expected a multiple of %" PRIu64,
                     p->name, address, p->alignment);
+}
+
+static tf_status check_address(const tf_mparam *p, const DLTensor *t, const tf_why *why) {
+  if (is_empty(t)) return TF_OK;
+  if (!t->data) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor's data is null", p->name);
+  return check_alignment(p, (uint64_t)(uintptr_t)t->data + t->byte_offset, why);
 }
 
 static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf_argument *a, tf_value *out,
@@ -242,4 +245,24 @@ tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *manifest, const t
   tf_status status =
       bind(rt, manifest, signature, arguments, count, values, shapes, dims, &(tf_why){text, sizeof text});
   return status == TF_OK ? TF_OK : tf_runtime_fail(rt, status, "%s: %s", signature->name, text);
+}
+
+static bool has_elements(const tf_mparam *p, const tf_tensor *t) {
+  for (unsigned axis = 0; axis < p->rank; axis++)
+    if (t->shape[axis] == 0) return false;
+  return true;
+}
+
+tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signature, const tf_value *values,
+                         const int64_t **shapes, int64_t *dims, const tf_why *why) {
+  tf_status status = TF_OK;
+  for (unsigned i = 0; i < signature->declared_count && status == TF_OK; i++) {
+    const tf_mparam *p = &signature->params[i];
+    bool tensor = tf_mparam_is_tensor(p);
+    shapes[i] = tensor ? values[i].tensor.shape : NULL;
+    if (tensor && has_elements(p, &values[i].tensor)) status = check_alignment(p, values[i].tensor.data, why);
+  }
+  if (status == TF_OK) status = tf_dims_solve(manifest, signature, shapes, dims, why);
+  const tf_menv env = {.dims = dims, .shapes = shapes};
+  return status == TF_OK ? tf_arguments_check_overlap(signature, values, &env, why) : status;
 }

@@ -2,6 +2,7 @@
  * before every argument of the entry has been checked; a statement's own checks come before its launch. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "Runtime/RuntimeImpl.h"
 
@@ -161,7 +162,7 @@ static tf_status launch_now(call_frame *f, const tf_mstmt *stmt, tf_value *value
   return tf_launch_kernel(kernel, &g, f->stream, values, stmt->same_signature ? &solved : NULL);
 }
 
-/* A call inside of an entry: the values are of the right kinds already, only dims and overlaps are left to check. */
+/* A call inside of an entry: the values are of the right kinds already. */
 static tf_status call_now(call_frame *f, const tf_mstmt *stmt, tf_value *values) {
   const tf_mentry *callee = &f->program->manifest->entries[stmt->callee];
   const tf_msignature *s = &callee->signature;
@@ -169,16 +170,11 @@ static tf_status call_now(call_frame *f, const tf_mstmt *stmt, tf_value *values)
   if (!callee->body)
     return fail_at(f, TF_UNSUPPORTED, &stmt->loc, s->name, "the function exists as compiled code only");
   if (!open_frame(&inner, f->program, callee, f->stream)) return out_of_memory(f->program);
-  for (unsigned i = 0; i < s->declared_count; i++) {
-    inner.values[i] = values[i];
-    inner.shapes[i] = tf_mparam_is_tensor(&s->params[i]) ? values[i].tensor.shape : NULL;
-  }
+  memcpy(inner.values, values, s->declared_count * sizeof *values);
   fill_scalars(&inner);
   char text[512];
   tf_why why = {text, sizeof text};
-  tf_status status = tf_dims_solve(f->program->manifest, s, inner.shapes, inner.dims, &why);
-  const tf_menv env = environment(&inner);
-  if (status == TF_OK) status = tf_arguments_check_overlap(s, inner.values, &env, &why);
+  tf_status status = tf_values_bind(f->program->manifest, s, values, inner.shapes, inner.dims, &why);
   if (status != TF_OK)
     status = fail_at(f, status, &stmt->loc, s->name, text);
   else

@@ -106,29 +106,11 @@ static tf_status check_sizes(const frame *f, tf_geometry *g) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static tf_status check_alignment(const frame *f, const tf_mparam *p, const tf_tensor *t) {
-  bool empty = false;
-  for (unsigned axis = 0; axis < p->rank; axis++)
-    empty = empty || t->shape[axis] == 0;
-  if (empty || t->data % p->alignment == 0) return TF_OK;
-  return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH,
-                         "kernel '%s': argument '%s': the first element is at address 0x%" PRIx64
-                         ", expected a multiple of %" PRIu64,
-                         f->kernel->name, p->name, t->data, p->alignment);
-}
-
 static tf_status solve(frame *f, const tf_value *values) {
   const tf_msignature *s = &f->kernel->manifest->signature;
-  for (unsigned i = 0; i < s->declared_count; i++) {
-    bool tensor = tf_mparam_is_tensor(&s->params[i]);
-    f->shapes[i] = tensor ? values[i].tensor.shape : NULL;
-    tf_status status = tensor ? check_alignment(f, &s->params[i], &values[i].tensor) : TF_OK;
-    if (status != TF_OK) return status;
-  }
   char text[512];
   tf_why why = {text, sizeof text};
-  tf_status status = tf_dims_solve(f->manifest, s, f->shapes, f->dims, &why);
-  if (status == TF_OK) status = tf_arguments_check_overlap(s, values, &f->env, &why);
+  tf_status status = tf_values_bind(f->manifest, s, values, f->shapes, f->dims, &why);
   return status == TF_OK ? TF_OK : refuse(f, "refused", text);
 }
 

@@ -172,6 +172,11 @@ TF_NODISCARD tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *mani
                                          const tf_argument *arguments, unsigned count, tf_value *values,
                                          const int64_t **shapes, int64_t *dims);
 
+/* The same for values that another signature has let through (of the right kinds and dtypes, in C order or with the
+ * strides that both declare): alignment, dims, overlaps. */
+TF_NODISCARD tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signature,
+                                      const tf_value *values, const int64_t **shapes, int64_t *dims, const tf_why *why);
+
 bool tf_mparam_is_tensor(const tf_mparam *param);
 
 /* Turns a module's load log into "…line 12: …" with that line of the PTX and the source line behind it. Writes into

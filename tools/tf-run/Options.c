@@ -213,6 +213,15 @@ static error_t parse_results(int key, char *arg, struct argp_state *state, tf_ru
   }
 }
 
+/* sm_N, with a suffix or without; whether there is such a target is the compiler's knowledge. */
+static void target(struct argp_state *state, const char *text, tf_run_options *o) {
+  size_t digits = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
+  const char *suffix = digits ? text + 3 + digits : "?";
+  if (*suffix && strcmp(suffix, "a") != 0 && strcmp(suffix, "f") != 0)
+    argp_error(state, "-mcpu: '%s' is no target such as sm_80 or sm_90a", text);
+  o->target = text;
+}
+
 static void check_usage(struct argp_state *state, const tf_run_options *o) {
   if (!o->file) argp_usage(state);
   if (o->entry && o->kernel) argp_error(state, "--entry and --kernel exclude each other");
@@ -229,7 +238,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     o->device = arg;
     return 0;
   case KEY_MCPU:
-    o->target = arg;
+    target(state, arg, o);
     return 0;
   case KEY_MANIFEST:
     o->manifest = arg;
@@ -239,7 +248,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
   case 'm':
     if (strncmp(arg, "cpu=", 4) != 0) argp_error(state, "-m%s: write -mcpu=sm_N", arg);
-    o->target = arg + 4;
+    target(state, arg + 4, o);
     return 0;
   case ARGP_KEY_ARG:
     if (o->file) argp_error(state, "one FILE only, '%s' is a second", arg);

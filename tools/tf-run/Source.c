@@ -164,6 +164,7 @@ bool tf_run_source_load(const tf_run_options *options, tf_run_source *out) {
   char *text = tf_run_read_file(options->file, &size);
   if (!text) return false;
   bool ptx = ends_with(options->file, ".ptx") || (!ends_with(options->file, ".tir") && looks_like_ptx(text));
+  if (!ptx && options->manifest) fprintf(stderr, "tf-run: note: --manifest is for a .ptx; a .tir brings its own\n");
   bool done = ptx ? load_ptx(options, &source, text, size) : load_tir(options, &source, text, size);
   if (done) find_target(source.ptx, source.target, sizeof source.target);
   if (done)

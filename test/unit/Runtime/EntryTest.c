@@ -105,7 +105,23 @@ START_TEST(windows_keep_the_alignment) {
   load_changed("\"offset\": {\"op\": \"mul\", \"args\": [512,", "\"offset\": {\"op\": \"mul\", \"args\": [1,");
   ck_assert_int_eq(call_main(33, 0), TF_OK); /* 16 elements of 4 bytes */
   ck_assert_int_eq(call_main(35, 0), TF_LAUNCH);
-  ck_message("kernel 'scale': argument 'x': the first element is at address 0x1000044, expected a multiple of 16");
+  ck_message(
+      "kernel 'scale': refused: argument 'x': the first element is at address 0x1000044, expected a multiple of 16");
+}
+END_TEST
+
+START_TEST(windows_keep_the_alignment_through_calls) {
+  load_changed(
+      "\"args\": [{\"param\": \"y\"}, {\"param\": \"x\"}]",
+      "\"args\": [{\"view\": \"y\", \"offset\": {\"op\": \"sub\", \"args\": [{\"var\": \"S\"}, 1]}, \"shape\": "
+      "[{\"op\": \"sub\", \"args\": [{\"var\": \"S\"}, 1]}, 512]}, {\"view\": \"x\", \"offset\": 0, \"shape\": "
+      "[{\"op\": \"sub\", \"args\": [{\"var\": \"S\"}, 1]}, 512]}]");
+  ck_assert_msg(call_main(5, 0) == TF_OK, "%s", tf_runtime_message(rt));
+  ck_assert_uint_eq(fake.launches[1].params[0], 0x2000000 + 16);
+  ck_assert_uint_eq(fake.launches[1].params[3], 4);
+  ck_assert_int_eq(call_main(4, 0), TF_LAUNCH);
+  ck_message("main: half: argument 'p': the first element is at address 0x200000c, expected a multiple of 16");
+  ck_assert_uint_eq(fake.launch_count, 1);
 }
 END_TEST
 
@@ -194,6 +210,7 @@ int main(void) {
   tcase_add_test(c, const_overlap_inside_a_call);
   tcase_add_test(c, windows_stay_inside);
   tcase_add_test(c, windows_keep_the_alignment);
+  tcase_add_test(c, windows_keep_the_alignment_through_calls);
   tcase_add_test(c, formulas_can_fail);
   tcase_add_test(c, lookups);
   tcase_add_test(c, many_parameters);

@@ -209,7 +209,8 @@ for options, message in [(["--no-such-option"], "no-such-option"), (["--arg=x"],
                          (["--grid=1", "--block=1"], "go with --kernel"), (["--kernel=k", "--grid=1,2,3,4"], "three extents"),
                          (["--kernel=k", "--grid=1,-2"], "--grid"), (["--repeat=0"], "at least once"), (["-mtune=x"], "-mcpu"),
                          (["--kernel=k", "--entry=e"], "exclude"), (["--expect=q=q.npy"], "@REF"), (["--rtol=-1"], "--rtol"),
-                         (["--counters=xml"], "xml"), ([str(ptx)], "one FILE only")]:
+                         (["--counters=xml"], "xml"), (["-mcpu=80"], "'80' is no target"),
+                         (["--mcpu=sm_90x"], "'sm_90x' is no target"), ([str(ptx)], "one FILE only")]:
     run(*options, code=2, says=[message])
 done = subprocess.run([tool], capture_output=True, text=True)
 assert done.returncode == 2 and "FILE" in done.stderr, done
