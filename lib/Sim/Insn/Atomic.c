@@ -162,7 +162,9 @@ static int add_of(tf_type t) {
 static void encode(tf_form *f) {
   static const char *const names[] = {"and", "or", "xor", "exch", "cas", "add", "inc", "dec", "min", "max", NULL};
   tf_type t = f->types[0];
-  int op = tf_form_pick(f, 3, names);
+  int op = -1;
+  for (unsigned slot = 0; op < 0; slot++) /* every row has one */
+    op = tf_form_pick(f, slot, names);
   if (op == ADD) op = add_of(t);
   bool max = op == 9;
   if (op == 8 || op == 9) op = t == TF_T_s32 ? MIN_S32 + max : t == TF_T_s64 ? MIN_S64 + max : MIN_U + max;
