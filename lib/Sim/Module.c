@@ -93,6 +93,7 @@ static bool new_function(tf_module *m, tf_ptx_func *p, tf_ptx_error *e) {
   f->address = TF_CODE_BASE + 16 * d->code_count;
   const tf_native *native = p->has_body ? NULL : tf_native_find(p->name);
   f->native = native ? native->run : NULL;
+  f->global_order = native && native->one_worker;
   d->code[d->code_count++] = f;
   p->decoded = f;
   m->funcs[m->func_count++] = f;

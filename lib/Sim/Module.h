@@ -46,6 +46,7 @@ const struct tf_native *tf_native_find(const char *name);
 typedef struct tf_native {
   const char *name;
   void (*run)(tf_warp *w, const tf_insn *in, const tf_call *call, uint32_t mask);
+  bool one_worker; /* launches that may call it run on one worker */
 } tf_native;
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions that device code may call without defining them: printf and assertions.
+/* Functions that device code may call without defining them: printf, assertions, the heap.
  *
  * vprintf(format, arguments): the arguments lie one after another, each at its natural alignment, floats as doubles. */
 #include "Sim/Access.h"
@@ -184,9 +184,35 @@ static void native_assertfail(tf_warp *w, const tf_insn *in, const tf_call *call
   }
 }
 
+/* The device heap: every block is an allocation of its own, so overruns and use after free are found. The table of
+ * allocations changes here while a launch runs, which is why these functions keep the launch on one worker. */
+static void native_malloc(tf_warp *w, const tf_insn *in, const tf_call *call, uint32_t mask) {
+  (void)in;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m);
+    tf_alloc *a = NULL;
+    tf_status status = tf_memory_alloc(&w->launch->device->memory, argument(w, call, 0, l), false, NULL, &a);
+    give(w, call, l, status == TF_OK ? a->lo : 0);
+  }
+}
+
+static void native_free(tf_warp *w, const tf_insn *in, const tf_call *call, uint32_t mask) {
+  for (uint32_t m = mask; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m);
+    uint64_t address = argument(w, call, 0, l);
+    for (unsigned i = 0; i < TF_CACHE_WAYS; i++) /* no cached interval may outlive its memory */
+      w->worker->cache[i] = (tf_interval){.lo = 1};
+    if (address && tf_memory_free(&w->launch->device->memory, address) != TF_OK)
+      tf_find(w, in, l, TF_FIND_freed, address, 0, "free of 0x%llx, which is no live block of the device heap",
+              (unsigned long long)address);
+  }
+}
+
 static const tf_native natives[] = {
-    {"vprintf", native_vprintf},
-    {"__assertfail", native_assertfail},
+    {"vprintf", native_vprintf, false},
+    {"__assertfail", native_assertfail, false},
+    {"malloc", native_malloc, true},
+    {"free", native_free, true},
 };
 
 const tf_native *tf_native_find(const char *name) {
