@@ -7,8 +7,15 @@ Registers, spills, stack and shared memory are ptxas's own words. The other colu
   ld.local number of local-memory instructions
   loop     instructions per mma in the hot loop: the shortest stretch between a label and a backward branch to it that holds
            an mma; the whole body if no loop does
+
+What memory sees is counted by the simulated device over one launch with every run-time extent at 4 (or the least beyond):
+
+  executed  warp instructions
+  passes    over the banks of shared memory, conflicts included
+  sectors   of 32 bytes in global memory
 """
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -16,7 +23,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-COLUMNS = ("registers", "spill", "stack", "shared", "ld.local", "vec128", "mma", "loop")
+COLUMNS = ("registers", "spill", "stack", "shared", "ld.local", "vec128", "mma", "loop", "executed", "passes", "sectors")
 
 
 def run(command, **options):
@@ -106,9 +113,58 @@ def measure(ptx, arch, scratch):
     return row
 
 
+def evaluate(expr, dims):
+    """A manifest's expression."""
+    if isinstance(expr, int):
+        return expr
+    if "var" in expr:
+        return dims[expr["var"]]
+    values = [evaluate(arg, dims) for arg in expr["args"]]
+    if expr["op"] in ("add", "mul"):
+        result = values[0]
+        for value in values[1:]:
+            result = result + value if expr["op"] == "add" else result * value
+        return result
+    a, b = values
+    return {"sub": a - b, "floor_div": a // (b or 1), "mod": a % (b or 1), "ceil_div": -(-a // (b or 1)), "min": min(a, b),
+            "max": max(a, b)}[expr["op"]]
+
+
+def arguments(manifest):
+    """Options of tf-run that launch the module's first kernel on random arrays."""
+    kernel = manifest["kernels"][0]
+    dims = {dim["name"]: min(max(4, dim["lo"]), dim["hi"] - 1) for dim in manifest["dims"]}
+    options = ["--kernel=" + kernel["ptx_name"]]
+    for which in ("grid", "block"):
+        shape = kernel["default_" + which] or [1, 1, 1]
+        options.append(f"--{which}=" + ",".join(str(evaluate(extent, dims)) for extent in shape))
+    declared = [p for p in kernel["parameters"] if p["kind"] in ("tensor", "const_tensor", "scalar")]
+    for index, param in enumerate(declared):
+        if param["kind"] == "scalar":
+            options.append(f"--arg={index}=1")
+            continue
+        shape = ",".join(str(evaluate(extent, dims)) for extent in param["shape"])
+        options += [f"--type={index}={param['dtype']}[{shape}]", f"--arg={index}=random:{index}"]
+    hidden = [p for p in kernel["parameters"] if p["kind"] == "hidden_shape"]
+    return options, [f"--arg={len(declared) + i}={evaluate(next(p for p in declared if p['name'] == h['of'])['shape'][h['axis']], dims)}"
+                     for i, h in enumerate(hidden)]
+
+
+def counted(tf_run, ptx, options, scratch):
+    """What the simulated device counts; dashes without a tf-run."""
+    counters = {"executed": "warp_instructions", "passes": "shared_ways", "sectors": "global_sectors"}
+    if not tf_run:
+        return dict.fromkeys(counters, "-")
+    source = scratch / "k.ptx"
+    source.write_text(ptx)
+    total = json.loads(run([tf_run, "--device=sim", "--counters=json", *options, source]).split("\n")[0])["total"]
+    return {column: total[name] for column, name in counters.items()}
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--tf-llc", required=True)
+    options.add_argument("--tf-run")
     options.add_argument("-arch", default="sm_80")
     options.add_argument("kernels", nargs="*")
     options = options.parse_args()
@@ -117,13 +173,16 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         for name in names:
-            versions = [("ours", run([options.tf_llc, f"-mcpu={options.arch}", ROOT / "kernels" / f"{name}.tir"]))]
+            source = ROOT / "kernels" / f"{name}.tir"
+            manifest = json.loads(run([options.tf_llc, f"-mcpu={options.arch}", "--emit=manifest", source]))
+            arguments_of_twin, hidden = arguments(manifest)
+            versions = [("ours", run([options.tf_llc, f"-mcpu={options.arch}", source]), arguments_of_twin + hidden)]
             twin = ROOT / "bench" / "twins" / f"{name}.cu"
             if twin.exists():
                 run(["nvcc", "-O3", "-w", f"-arch={options.arch}", "-ptx", twin, "-o", scratch / "twin.ptx"])
-                versions.append(("nvcc", (scratch / "twin.ptx").read_text()))
-            for who, ptx in versions:
-                row = measure(ptx, options.arch, scratch)
+                versions.append(("nvcc", (scratch / "twin.ptx").read_text(), arguments_of_twin))
+            for who, ptx, given in versions:
+                row = measure(ptx, options.arch, scratch) | counted(options.tf_run, ptx, given, scratch)
                 print(f"{name:24}{who:6}" + "".join(f"{row[column]!s:>10}" for column in COLUMNS))
                 name = ""
 
