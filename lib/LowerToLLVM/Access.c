@@ -97,7 +97,9 @@ unsigned tf_access_width(tf_lowering *lowering, const tf_access *access, unsigne
 /* ---- Pointers ---- */
 static LLVMValueRef register_pointer(tf_lowering *lowering, const tf_access *access, int64_t position) {
   const tf_tensor *tensor = access->tensor;
-  return tf_tensor_pointer(lowering, tensor, access->start, access->registers[position]);
+  if (!access->table) return tf_tensor_pointer(lowering, tensor, access->start, access->registers[position]);
+  LLVMValueRef number = tf_varying_number(lowering, access, position);
+  return tf_tensor_pointer(lowering, tensor, sum(lowering, access->start, number), 0);
 }
 
 LLVMValueRef tf_access_address(tf_lowering *lowering, const tf_access *access, int64_t position) {

@@ -84,6 +84,7 @@ typedef struct tf_access {
   const tf_tensor *tensor;
   const tf_driver *driver;
   const int32_t *registers;         /* register tensors: the number that holds each position */
+  LLVMValueRef table;               /* registers that differ between threads: numbers by thread and position */
   LLVMValueRef start;               /* what is the same for all threads and positions, as an offset; null: 0 */
   int64_t divisor;                  /* divides start; 0: it is 0 */
   struct tf_projection *projection; /* memory tensors: what the element adds to it; Project.h */

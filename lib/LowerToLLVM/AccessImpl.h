@@ -22,6 +22,14 @@ const int32_t *tf_driver_registers(tf_lowering *lowering, const tf_driver *drive
 const tf_pairing *tf_lower_pairing(tf_lowering *lowering, const tf_ownership *to, const tf_type *to_type,
                                    const tf_ownership *from, const tf_type *from_type);
 
+/* Replaces two ownerships by how they compare for the threads of one CTA; false if that is symbolic. */
+bool tf_lower_comparable(tf_lowering *lowering, const tf_ownership **to, const tf_ownership **from);
+
+/* tf_access_of, or, for registers at positions that depend on the thread, by a table (Varying.c). False if some thread lacks
+ * an element. */
+bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
+LLVMValueRef tf_varying_number(tf_lowering *lowering, const tf_access *access, int64_t position);
+
 LLVMValueRef tf_access_address(tf_lowering *lowering, const tf_access *access, int64_t position);
 bool tf_access_is_monotonic(const tf_access *access, unsigned inner);
 /* Whether aligned chunks of `width` positions exist as a whole or not at all. */

@@ -100,8 +100,7 @@ static bool is_static_ownership(const tf_ownership *ownership) {
   return true;
 }
 
-/* The two ownerships as they compare for the threads of one CTA. */
-static bool comparable(tf_lowering *lowering, const tf_ownership **to, const tf_ownership **from) {
+bool tf_lower_comparable(tf_lowering *lowering, const tf_ownership **to, const tf_ownership **from) {
   bool ctas = same_cta_factors(lowering, *to, *from) && same_cta_factors(lowering, *from, *to);
   if (ctas) {
     *to = without_ctas(lowering, *to);
@@ -116,7 +115,7 @@ const tf_pairing *tf_lower_pairing(tf_lowering *lowering, const tf_ownership *to
   const tf_mesh *meshes[2] = {to->mesh, from->mesh};
   for (unsigned i = 0; i < 2; i++)
     if (meshes[i] && !(placements[i] = tf_region_placement(&lowering->region, meshes[i], NULL))) return NULL;
-  if (!comparable(lowering, &to, &from)) return NULL;
+  if (!tf_lower_comparable(lowering, &to, &from)) return NULL;
   int64_t threads = lowering->region.geometry->block;
   return tf_pairing_of(lowering->context, to, to_type, from, from_type, threads,
                        placements[0] ? tf_placement_instance : NULL, (void *)(uintptr_t)placements[0],

@@ -72,7 +72,7 @@ static bool reach(tf_lowering *lowering, norm *n) {
   const tf_driver *driver = &n->partials.driver;
   return tf_access_of(lowering, &n->mean.source, driver, &n->source_access) &&
          tf_access_of(lowering, &n->destination, driver, &n->destination_access) &&
-         tf_access_of(lowering, &n->weight, driver, &n->weight_access);
+         tf_access_varying(lowering, &n->weight, driver, &n->weight_access);
 }
 
 static bool lower(tf_lowering *lowering, norm *n, double eps) {

@@ -42,27 +42,29 @@ static bool covers_shape(tf_lowering *lowering, const tf_driver *driver, const t
   return tf_type_numel(lowering->context, driver->type) == tf_type_numel(lowering->context, destination->type);
 }
 
-static bool try_driver(tf_lowering *lowering, tf_walk *walk, const tf_tensor *tensor) {
+typedef bool access_fn(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
+
+static bool try_driver(tf_lowering *lowering, tf_walk *walk, const tf_tensor *tensor, access_fn *access) {
   if (!tf_driver_of(lowering, tensor, &walk->driver) || !covers_shape(lowering, &walk->driver, &walk->destination))
     return false;
   walk->has_registers = false;
-  if (!tf_access_of(lowering, &walk->destination, &walk->driver, &walk->store)) return false;
+  if (!access(lowering, &walk->destination, &walk->driver, &walk->store)) return false;
   walk->has_registers = walk->store.registers != NULL;
   for (unsigned i = 0; i < walk->source_count; i++) {
     if (walk->sources[i].is_scalar) continue;
-    if (!tf_access_of(lowering, &walk->sources[i].tensor, &walk->driver, &walk->loads[i])) return false;
+    if (!access(lowering, &walk->sources[i].tensor, &walk->driver, &walk->loads[i])) return false;
     walk->has_registers |= walk->loads[i].registers != NULL;
   }
   return true;
 }
 
-static bool choose_driver(tf_lowering *lowering, tf_walk *walk) {
+static bool choose_driver(tf_lowering *lowering, tf_walk *walk, access_fn *access) {
   for (int rank = 0; rank <= 5; rank++) {
-    if (preference(&walk->destination, true) == rank && try_driver(lowering, walk, &walk->destination)) return true;
+    if (preference(&walk->destination, true) == rank && try_driver(lowering, walk, &walk->destination, access)) return true;
     for (unsigned i = 0; i < walk->source_count; i++) {
       const tf_operand *source = &walk->sources[i];
       if (!source->is_scalar && preference(&source->tensor, false) == rank &&
-          try_driver(lowering, walk, &source->tensor))
+          try_driver(lowering, walk, &source->tensor, access))
         return true;
     }
   }
@@ -271,7 +273,7 @@ bool tf_walk_plan(tf_lowering *lowering, const tf_tensor *destination, unsigned 
   *walk = (tf_walk){.destination = *destination, .source_count = source_count};
   for (unsigned i = 0; i < source_count; i++)
     walk->sources[i] = sources[i];
-  if (!choose_driver(lowering, walk)) {
+  if (!choose_driver(lowering, walk, tf_access_of) && !choose_driver(lowering, walk, tf_access_varying)) {
     tf_report(lowering->context, lowering->loc, LOWER_PAIRING);
     tf_lower_fail(lowering);
     return false;

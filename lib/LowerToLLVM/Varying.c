@@ -1,0 +1,115 @@
+/* Registers at positions that differ from thread to thread: a table in constant memory says which one, and the tensor is kept
+ * in local memory, where it can be indexed. Slow, and said so in a remark, but right for every distribution.
+ *
+ *   table[thread][position] = number of the register        q = table[tid * positions + p];  value = local[q] */
+#include "LowerToLLVM/AccessImpl.h"
+
+enum { TF_SPACE_CONST = 4, MAX_TABLE = 1 << 15 };
+
+typedef struct varying {
+  const tf_driver *driver;
+  const tf_tensor *tensor;
+  const tf_ownership *to, *from;
+  const tf_placement *to_placement, *from_placement;
+  int64_t threads, count, from_count, numel;
+  int64_t to_extent[TF_MAX_RANK], from_extent[TF_MAX_RANK];
+  const int32_t *numbers;
+  int64_t *wanted, *held;
+  int32_t *position_of; /* by the tensor's logical index: local position, or -1 */
+} varying;
+
+static bool static_shape(const tf_type *type, int64_t *extents) {
+  for (unsigned axis = 0; axis < tf_type_rank(type); axis++)
+    if (!tf_dim_is_static(tf_type_extent(type, axis), &extents[axis])) return false;
+  return true;
+}
+
+/* The tensor's logical index for one of the driver's: the same where the counts agree, else with axes of extent 1
+ * broadcast. */
+static int64_t broadcast_index(const varying *v, int64_t index) {
+  unsigned to_rank = v->driver->rank, from_rank = tf_type_rank(v->tensor->type);
+  int64_t out = 0, unit = 1, to_numel = 1;
+  for (unsigned axis = 0; axis < to_rank; axis++)
+    to_numel *= v->to_extent[axis];
+  if (to_numel == v->numel) return index;
+  for (unsigned i = 0; i < from_rank; i++) {
+    int64_t extent = v->to_extent[to_rank - 1 - i], own = v->from_extent[from_rank - 1 - i];
+    if (own != 1) out += index % extent * unit;
+    unit *= own;
+    index /= extent;
+  }
+  return out;
+}
+
+static bool prepare(tf_lowering *lowering, varying *v) {
+  const tf_ownership *from = v->tensor->view->ownership, *to = v->driver->ownership;
+  if (!to || !tf_lower_comparable(lowering, &to, &from)) return false;
+  v->to = to;
+  v->from = from;
+  if (to->mesh && !(v->to_placement = tf_region_placement(&lowering->region, to->mesh, NULL))) return false;
+  if (from->mesh && !(v->from_placement = tf_region_placement(&lowering->region, from->mesh, NULL))) return false;
+  if (!static_shape(v->driver->type, v->to_extent) || !static_shape(v->tensor->type, v->from_extent)) return false;
+  v->threads = lowering->region.geometry->block;
+  v->count = tf_ownership_local_numel(to);
+  v->from_count = tf_ownership_local_numel(from);
+  v->numel = 1;
+  for (unsigned axis = 0; axis < tf_type_rank(v->tensor->type); axis++)
+    v->numel *= v->from_extent[axis];
+  if (v->count != v->driver->count || v->threads * v->count > MAX_TABLE) return false;
+  int64_t ignored;
+  v->numbers = tf_tensor_numbers(lowering, v->tensor, &ignored);
+  v->wanted = TF_ARENA_ARRAY(lowering->arena, int64_t, v->count);
+  v->held = TF_ARENA_ARRAY(lowering->arena, int64_t, v->from_count);
+  v->position_of = TF_ARENA_ARRAY(lowering->arena, int32_t, v->numel);
+  return true;
+}
+
+/* One thread's row of the table; true with zeros for a thread that has no place. */
+static bool fill_row(varying *v, int64_t thread, LLVMValueRef *row, LLVMTypeRef type) {
+  int64_t to[TF_MAX_MESH_AXES] = {0}, from[TF_MAX_MESH_AXES] = {0};
+  bool here = (!v->to_placement || tf_placement_coordinates(v->to_placement, 0, thread, to)) &&
+              (!v->from_placement || tf_placement_coordinates(v->from_placement, 0, thread, from));
+  for (int64_t i = 0; i < v->numel; i++)
+    v->position_of[i] = -1;
+  tf_ownership_enumerate(v->to, to, v->wanted);
+  tf_ownership_enumerate(v->from, from, v->held);
+  for (int64_t i = 0; i < v->from_count; i++)
+    if (v->held[i] >= 0 && v->held[i] < v->numel) v->position_of[v->held[i]] = (int32_t)i;
+  for (int64_t p = 0; p < v->count; p++) {
+    int64_t index = here ? broadcast_index(v, v->wanted[p]) : 0;
+    int32_t position = here && index >= 0 && index < v->numel ? v->position_of[index] : 0;
+    if (position < 0) return false;
+    row[p] = LLVMConstInt(type, (unsigned long long)v->numbers[position], false);
+  }
+  return true;
+}
+
+bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out) {
+  varying v = {.driver = driver, .tensor = tensor};
+  if (tf_access_of(lowering, tensor, driver, out)) return true;
+  if (!tf_tensor_is_register(tensor) || !prepare(lowering, &v)) return false;
+  LLVMTypeRef type = tf_llvm_int(lowering, 16);
+  unsigned size = (unsigned)(v.threads * v.count);
+  LLVMValueRef *entries = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, size);
+  for (int64_t t = 0; t < v.threads; t++)
+    if (!fill_row(&v, t, entries + t * v.count, type)) return false;
+  LLVMTypeRef array = LLVMArrayType2(type, size);
+  out->registers = v.numbers;
+  out->table = LLVMAddGlobalInAddressSpace(lowering->llvm_module, array, "positions", TF_SPACE_CONST);
+  LLVMSetInitializer(out->table, LLVMConstArray2(type, entries, size));
+  LLVMSetGlobalConstant(out->table, true);
+  LLVMSetLinkage(out->table, LLVMInternalLinkage);
+  out->start = tf_tensor_start(lowering, tensor, &out->divisor);
+  tf_report(lowering->context, lowering->loc, LOWER_VARYING);
+  return true;
+}
+
+LLVMValueRef tf_varying_number(tf_lowering *lowering, const tf_access *access, int64_t position) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef type = tf_llvm_int(lowering, 16);
+  LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
+  LLVMValueRef row = LLVMBuildMul(b, thread, tf_llvm_i32(lowering, access->driver->count), "");
+  LLVMValueRef at = LLVMBuildAdd(b, row, tf_llvm_i32(lowering, position), "");
+  LLVMValueRef entry = LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, access->table, &at, 1, ""), "");
+  return LLVMBuildZExt(b, entry, tf_llvm_int(lowering, 32), "");
+}
