@@ -113,8 +113,11 @@ def evaluate(expr, scalars, shapes):
         return scalars[expr["scalar"]]
     if "shape_of" in expr:
         return shapes[expr["shape_of"]][expr["axis"]]
+    if "var" in expr:
+        return scalars[expr["var"]]
     a, b = (evaluate(arg, scalars, shapes) for arg in expr["args"])
-    return {"add": a + b, "sub": a - b, "mul": a * b, "max": max(a, b)}[expr["op"]]
+    return {"add": a + b, "sub": a - b, "mul": a * b, "floor_div": a // (b or 1), "mod": a % (b or 1), "min": min(a, b),
+            "max": max(a, b)}[expr["op"]]
 
 
 check("int argument", evaluate(launch["args"][1]["int"], {"n": 21}, {"x": (36, 8)}), 21 * 2 + 36 - 1)
@@ -137,6 +140,33 @@ found = manifest(KERNELS + """
         scale(2.0, 1, x)
 """)
 check("inexpressible", [e["body"] is None for e in found["entries"]], [True, False])
+
+# ---- Launch attributes, and scalars in every operator that a manifest has ----
+found = manifest("""
+S = DimVar("S", 1, 1000)
+
+@module(entry="main")
+class Launches:
+    @prim_func(target=CudaTarget("sm_90"))
+    def k(x: Tensor[(S, 32), "f32"]) -> None:
+        with Mesh((Topology("thread", 32),), Layout(shape=(32,), strides=(1,)), ("t",)) as m:
+            T.store(x, 1.0, 0, T.coord(m.t))
+
+    @prim_func(target=CpuTarget())
+    def main(x: Tensor[(S, 32), "f32"], n: Tensor[(), "i64"]) -> None:
+        launch(k, x, grid=(S * 2,), block=(32,), cluster=(2, 1, 1), dynamic_smem=S * 4 + 1024, attrs=LaunchAttrs(((CudaLaunchAttr.PROGRAMMATIC_STREAM_SERIALIZATION, True),)))
+        launch(k, x, grid=(max(n, 1) // 3 % 7 + 1,), block=(32,), attrs=LaunchAttrs(((CudaLaunchAttr.CLUSTER_DIMENSION, (1, 1, 1)), (CudaLaunchAttr.COOPERATIVE, True))))
+        launch(k, T.tensor_view(x, n, 0, shape=(1, 32)), grid=(abs(n) - -n, min(n, 2)), block=(32,))
+""")
+first, second, third = found["entries"][0]["body"]["body"]
+check("cluster", [launch["cluster"] for launch in (first, second, third)], [[2, 1, 1], [1, 1, 1], None])
+check("attributes", [(launch["cooperative"], launch["programmatic_stream_serialization"]) for launch in (first, second, third)],
+      [(False, True), (True, False), (False, False)])
+check("dynamic_smem", [evaluate(launch["dynamic_smem"], {"S": 10}, {}) for launch in (first, second, third)], [1064, 0, 0])
+for n in (-5, 0, 4, 40):
+    check(f"grid for {n}", evaluate(second["grid"][0], {"n": n}, {}), max(n, 1) // 3 % 7 + 1)
+    check(f"grid for {n}", [evaluate(extent, {"n": n}, {}) for extent in third["grid"]], [abs(n) + n, min(n, 2), 1])
+    check(f"window for {n}", evaluate(third["args"][0]["offset"], {"n": n}, {}), 32 * n)
 
 # ---- Dispatch ----
 DISPATCH = """
