@@ -11,7 +11,7 @@
 #include "IR/Target.h"
 
 /* A call tree that grows beyond this after inlining is refused: its code would not be usable, and walking it not finish. */
-enum { MAX_WALKED = 2000000 };
+enum { MAX_WALKED = 200000 };
 
 static tf_verify_op_fn *const op_rules[] = {
 #define TF_OP(ID, SURFACE, FORM, FAMILY, MEANING) [TF_OP_##ID] = tf_verify_##ID,
