@@ -131,7 +131,7 @@ class Maker:
             v = r.choice(INTS) if r.random() < .5 else r.randrange(-20, 200)
             return f"({v})" if v < 0 else str(v)
         e = lambda: self.expr(depth - 1)
-        k = r.randrange(12)
+        k = r.randrange(13)
         if k < 6:
             return f"({e()} {r.choice(['+', '-', '*', '/', '//', '%', '//', '%', '&', '|', '^', '<<', '>>', '**'])} {e()})"
         if k == 6:
@@ -144,7 +144,10 @@ class Maker:
             return f"ceildiv({e()}, {e()})"
         if k == 10:
             return f"({e()} {r.choice(['<', '<=', '>', '>=', '==', '!='])} {e()})"
-        return f"({e()} if {e()} {r.choice(['<', '=='])} {e()} else {e()})"
+        truth = lambda: f"({e()} {r.choice(['<', '<=', '>', '>=', '=='])} {e()})"
+        if k == 11:
+            return f"({truth()} {r.choice(['and', 'or'])} {r.choice(['', 'not '])}{truth()})"
+        return f"({e()} if {truth()} else {e()})"
 
 
 def python_value(text):

@@ -205,6 +205,37 @@ TABLE_TEST(call)
 TABLE_TEST(statement)
 TABLE_TEST(function)
 
+/* Near misses: names bound anew where Python sees what we see, odd but legal forms. */
+START_TEST(accepted) {
+  static const char *const texts[] = {
+      K "    a = n + 1\n    if n < 3:\n        a = n + 2\n        T.fill(x, T.cast(a, \"f32\"))\n    else:\n"
+        "        T.fill(x, T.cast(a, \"f32\"))\n",
+      K "    a = n + 1\n    if n < 3:\n        a = n + 2\n    elif a < 3:\n        a = n + 3\n    a = n\n    T.fill(x, "
+        "T.cast(a, \"f32\"))\n",
+      K "    a = n + 1\n    a = a + 1\n    n = a\n",
+      K "    for i in range(3):\n        a = n + 1\n        a = a + 1\n    for i in range(3):\n        i = i + 1\n",
+      "N = 3\n" K "    N = 4\n    for i in range(N):\n        M = N\n",
+      K "    a = n + 1\n    for i in range(a):\n        b = n\n        for j in range(b):\n            a = j\n",
+      "match = 3\ncase = match\n" K "    pass\n",
+      "N = 4\n@prim_func\ndef a(x: Tensor[(N,), \"f32\"]):\n    T.fill(x, N)\nN = 8\n@prim_func\ndef b(x: Tensor[(N,), "
+      "\"f32\"]):\n"
+      "    a(x)\n",
+      "",
+      "\n\n# nothing\n",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    tf_context *context;
+    const tf_module *module = NULL;
+    ck_assert_int_eq(tf_context_create(&context), TF_OK);
+    tf_status status = tf_parse(context, "case", texts[i], strlen(texts[i]), NULL, &module);
+    if (status != TF_OK)
+      ck_abort_msg("%s\n%s", texts[i], tf_diagnostic_render(context, tf_context_diagnostic(context, 0)));
+    ck_assert_ptr_nonnull(module);
+    tf_context_destroy(context);
+  }
+}
+END_TEST
+
 /* Texts that would be too long to write down: each reports one fault and ends. */
 static char *repeated(const char *head, const char *part, unsigned count, const char *tail) {
   size_t part_length = strlen(part);
@@ -329,6 +360,7 @@ int main(void) {
   tcase_add_test(all, call);
   tcase_add_test(all, statement);
   tcase_add_test(all, function);
+  tcase_add_test(all, accepted);
   tcase_add_test(all, depth);
   tcase_add_test(all, chain_operand);
   tcase_add_test(all, defines);
