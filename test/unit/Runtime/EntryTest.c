@@ -68,6 +68,36 @@ START_TEST(scalar_range) {
 }
 END_TEST
 
+static tf_status call_through(const char *entry, uint64_t u, uint64_t v) {
+  tensor_at(&x, u, kDLFloat, 32, 2, 6, 512);
+  tensor_at(&y, v, kDLFloat, 32, 2, 6, 512);
+  tf_argument arguments[] = {of_tensor(&x), of_float(0.75), of_tensor(&y)};
+  fake.param_count = 4;
+  fake.launch_count = 0;
+  return tf_entry_call(entry_of(entry), NULL, arguments, 3);
+}
+
+/* Entries whose launch passes their parameters on; what was checked for the entry is not checked again if the kernel asks
+ * for exactly the same. */
+START_TEST(parameters_passed_through) {
+  const char *const entries[] = {"exact", "loose"};
+  for (int i = 0; i < 2; i++) {
+    ck_assert_msg(call_through(entries[i], 0x100000, 0x200000) == TF_OK, "%s", tf_runtime_message(rt));
+    const fake_launch *l = &fake.launches[0];
+    ck_assert(l->grid[0] == 6 && l->params[0] == 0x100000 && l->params[1] == 0x3f400000 && l->params[2] == 0x200000);
+    ck_assert_uint_eq(l->params[3], 6);
+  }
+  ck_assert_int_eq(call_through("exact", 0x100000, 0x100010), TF_LAUNCH);
+  ck_message("exact: argument 'v': [0x100010, 0x103010) overlaps 'u' [0x100000, 0x103000), which is a ConstTensor");
+  tf_runtime_clear_error(rt);
+  ck_assert_int_eq(call_through("loose", 0x100000, 0x100010), TF_LAUNCH);
+  ck_message(
+      "kernel 'scale': refused: argument 'y': [0x100010, 0x103010) overlaps 'x' [0x100000, 0x103000), which is a "
+      "ConstTensor");
+  ck_assert_uint_eq(fake.launch_count, 0);
+}
+END_TEST
+
 START_TEST(const_overlap_inside_a_call) {
   tensor_at(&x, 0x1000000, kDLFloat, 32, 2, 2, 512);
   tf_argument arguments[] = {of_tensor(&x), of_tensor(&x), of_int(0)};
@@ -140,7 +170,7 @@ END_TEST
 START_TEST(lookups) {
   const tf_entry *e = NULL;
   ck_assert_int_eq(tf_program_entry(program, "nope", &e), TF_INVALID_ARGUMENT);
-  ck_message("t.ptx: no entry 'nope'; there are: 'main', 'half', 'barrier', 'compiled'");
+  ck_message("t.ptx: no entry 'nope'; there are: 'main', 'half', 'barrier', 'exact', 'loose', 'compiled'");
   tf_runtime_clear_error(rt);
   ck_assert_str_eq(tf_entry_name(entry_of(NULL)), "main");
   ck_assert_uint_eq(tf_entry_parameter_count(entry_of("barrier")), 3);
@@ -207,6 +237,7 @@ int main(void) {
   tcase_add_test(c, second_case_has_windows);
   tcase_add_test(c, gaps_reach_the_fallback);
   tcase_add_test(c, scalar_range);
+  tcase_add_test(c, parameters_passed_through);
   tcase_add_test(c, const_overlap_inside_a_call);
   tcase_add_test(c, windows_stay_inside);
   tcase_add_test(c, windows_keep_the_alignment);

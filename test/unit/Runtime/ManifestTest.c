@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(entries) {
   const tf_manifest *m = read_everything();
-  ck_assert_uint_eq(m->entry_count, 4);
+  ck_assert_uint_eq(m->entry_count, 6);
   ck_assert_ptr_eq(m->default_entry, &m->entries[0]);
   const tf_mstmt *d = m->entries[0].body;
   ck_assert_int_eq(d->kind, TF_MSTMT_DISPATCH);
@@ -106,7 +106,10 @@ START_TEST(entries) {
   ck_assert_uint_eq(d->cases[1].body.args[0].rank, 2);
   ck_assert(d->cases[1].body.programmatic_stream_serialization);
   ck_assert(m->entries[2].signature.params[1].host);
-  ck_assert_ptr_null(m->entries[3].body);
+  ck_assert(m->entries[3].body->same_signature);  /* exact */
+  ck_assert(!m->entries[4].body->same_signature); /* loose: only the kernel's first parameter is a const_tensor */
+  ck_assert(!m->entries[1].body->same_signature); /* half: brings a number */
+  ck_assert_ptr_null(m->entries[5].body);
   tf_manifest_free(m);
 }
 END_TEST
