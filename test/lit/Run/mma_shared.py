@@ -9,7 +9,7 @@ check = tfcheck.Check(sys.argv)
 rng = np.random.default_rng(29)
 
 KERNEL = """from tilefoundry import *
-tile = T.cuda.mma.tile(T.cuda.mma.atom(op=T.cuda.mma.{atom}), ({m}, {n}, {k}), (2, 2))
+tile = T.cuda.mma.tile(T.cuda.mma.atom(op=T.cuda.mma.{atom}), ({m}, {n}, {k}), {warps})
 
 @prim_func(target=CudaTarget("{target}"))
 def product(a: Tensor[({m}, {k}), "{ta}"], b: Tensor[({k}, {n}), "{ta}"], c: Tensor[({m}, {n}), "{tc}"]) -> None:
@@ -61,8 +61,9 @@ for atom, m, n, k, ta, tc, bits, target in CASES:
     for turn, a_layout in enumerate(a_orders):
         # Each order of A meets another one of B, and all three ways take turns.
         b_layout = b_orders[(2 * turn + 1) % len(b_orders)]
+        warps = ((2, 2), (1, 2), (2, 1), (1, 1))[turn % 4]
         body = (FRAGMENTS, STRAIGHT, MIXED)[turn % 3].format(m=m, n=n, k=k, ta=ta)
-        text = KERNEL.format(atom=atom, m=m, n=n, k=k, ta=ta, tc=tc, target=target, a_layout=a_layout, b_layout=b_layout,
+        text = KERNEL.format(atom=atom, warps=warps, m=m, n=n, k=k, ta=ta, tc=tc, target=target, a_layout=a_layout, b_layout=b_layout,
                              zero="0" if tc == "i32" else "0.0", body=body)
         a = rng.integers(-7, 8, (m, k)).astype(NUMPY.get(ta, np.float32))
         b = rng.integers(-7, 8, (k, n)).astype(NUMPY.get(ta, np.float32))
