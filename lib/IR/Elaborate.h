@@ -77,8 +77,9 @@ typedef struct tf_elab {
   const char *no_hoist; /* why no let may be put before the statement here; null: it may */
   struct {
     TF_VEC(const tf_expr *);
-  } meshes;      /* bindings of the scopes in force, outermost first */
-  bool deciding; /* evaluating a condition of an intrinsic: nothing may stay open */
+  } meshes;         /* bindings of the scopes in force, outermost first */
+  unsigned clauses; /* conditions of the `if`s around this place */
+  bool deciding;    /* evaluating a condition of an intrinsic: nothing may stay open */
   const tf_target *default_target;
 } tf_elab;
 

@@ -120,17 +120,19 @@ typedef struct branch {
   tf_block around; /* the block that the `if` stands in; what its condition needs goes there too */
 } branch;
 
-#define MAX_CLAUSES 256
+/* Each condition nests what follows it one deeper. */
+#define MAX_CLAUSES 1000
 
 static void elab_if(tf_elab *e, const tf_node *node) {
   unsigned count = node->if_.count;
   size_t mark = e->rebindings.count;
   tf_block *outer = e->block;
   bool good = true;
-  if (count > MAX_CLAUSES) {
+  if (e->clauses + count > MAX_CLAUSES) {
     tf_report(e->context, node->loc, IF_CLAUSES, MAX_CLAUSES);
     return;
   }
+  e->clauses += count;
   branch *branches = TF_ARENA_ARRAY(e->scratch, branch, count);
   for (unsigned i = 0; i < count; i++) {
     const tf_clause *clause = &node->if_.clauses[i];
@@ -146,6 +148,7 @@ static void elab_if(tf_elab *e, const tf_node *node) {
   tf_rebindings_suspend(e, mark);
   const tf_stmt *otherwise = node->if_.has_else ? tf_elab_block(e, &node->if_.otherwise, node->loc) : NULL;
   tf_rebindings_resume(e, mark);
+  e->clauses -= count;
   e->block = outer;
   for (unsigned i = count; good && i-- > 0;) {
     tf_place place = {node->if_.clauses[i].loc, NULL};

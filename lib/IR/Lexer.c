@@ -76,13 +76,56 @@ static bool is_name_part(char c) {
   return is_name_start(c) || is_digit(c);
 }
 
+/* Length of the valid UTF-8 sequence at text, or 0. */
+static uint32_t utf8_length(const unsigned char *text, size_t left) {
+  unsigned char c = text[0];
+  if (c < 0x80) return 1;
+  uint32_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+  if (c < 0xC2 || c > 0xF4 || length > left) return 0;
+  for (uint32_t i = 1; i < length; i++)
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  if ((c == 0xE0 && text[1] < 0xA0) || (c == 0xED && text[1] > 0x9F)) return 0; /* overlong, surrogate */
+  if ((c == 0xF0 && text[1] < 0x90) || (c == 0xF4 && text[1] > 0x8F)) return 0;
+  return length;
+}
+
+/* Beyond ASCII a name holds letters, marks and digits of any script: all but these blocks of spaces, punctuation, symbols
+ * and code points without a character. */
+static bool is_symbol(uint32_t code) {
+  static const uint32_t blocks[][2] = {
+      {0x80, 0xA9},     {0xAB, 0xB4},       {0xB6, 0xB6},       {0xB8, 0xB9},     {0xBB, 0xBF},     {0xD7, 0xD7},
+      {0xF7, 0xF7},     {0x2000, 0x203E},   {0x2041, 0x2053},   {0x2055, 0x2070}, {0x2072, 0x207E}, {0x2080, 0x208F},
+      {0x20A0, 0x20CF}, {0x2190, 0x2BFF},   {0x2E00, 0x2E7F},   {0x3000, 0x3004}, {0x3008, 0x3020}, {0xD800, 0xF8FF},
+      {0xFE10, 0xFE1F}, {0xFE30, 0xFE32},   {0xFE35, 0xFE4C},   {0xFE50, 0xFE6F}, {0xFF00, 0xFF0F}, {0xFF1A, 0xFF20},
+      {0xFFE0, 0xFFFF}, {0x1F000, 0x1FAFF}, {0xE0000, 0x10FFFF}};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    if (code >= blocks[i][0] && code <= blocks[i][1]) return true;
+  return false;
+}
+
+/* Bytes of the name's character at text, 0 if there is none. */
+static uint32_t name_char(const char *text, size_t left) {
+  if (!left) return 0;
+  if ((unsigned char)text[0] < 0x80) return is_name_part(text[0]) ? 1 : 0;
+  uint32_t length = utf8_length((const unsigned char *)text, left);
+  uint32_t code = length == 2 ? text[0] & 0x1F : length == 3 ? text[0] & 0x0F : text[0] & 0x07;
+  for (uint32_t i = 1; i < length; i++)
+    code = code << 6 | (text[i] & 0x3F);
+  return length && !is_symbol(code) ? length : 0;
+}
+
+static uint32_t name_length(const char *text, size_t left) {
+  uint32_t length = 0;
+  for (uint32_t step; (step = name_char(text + length, left - length)) != 0;)
+    length += step;
+  return length;
+}
+
 bool tf_is_identifier(const char *text) {
-  if (!text || !is_name_start(text[0])) return false;
-  size_t length = 1;
-  while (is_name_part(text[length]))
-    length++;
   tf_keyword keyword;
-  return text[length] == '\0' && !tf_keyword_from_text(text, length, &keyword);
+  size_t length = text ? strlen(text) : 0;
+  if (!length || is_digit(text[0]) || name_length(text, length) != length) return false;
+  return !tf_keyword_from_text(text, length, &keyword);
 }
 
 static char peek(const lexer *l, uint32_t ahead) {
@@ -299,10 +342,8 @@ static void lex_string(lexer *l, uint32_t start) {
 
 /* A name, or a string with a prefix. */
 static void lex_word(lexer *l) {
-  uint32_t start = l->at;
-  while (is_name_part(peek(l, 0)))
-    l->at++;
-  uint32_t length = l->at - start;
+  uint32_t start = l->at, length = name_length(l->text + start, l->length - start);
+  l->at += length;
   char quote = peek(l, 0);
   if ((quote == '"' || quote == '\'') && length <= 2) {
     bool known = true, refused = false;
@@ -325,12 +366,10 @@ static void lex_word(lexer *l) {
     push(l, TF_TOKEN_NAME, 0, start);
 }
 
-/* A character that begins no token. All bytes of a run beyond ASCII are one fault. */
+/* A character that begins no token. */
 static void lex_stray(lexer *l) {
   uint32_t start = l->at;
-  while (l->at < l->length && (unsigned char)l->text[l->at] >= 0x80)
-    l->at++;
-  if (l->at == start) l->at++;
+  l->at += utf8_length((const unsigned char *)l->text + start, l->length - start);
   unsigned char c = (unsigned char)l->text[start];
   uint32_t length = l->at - start;
   if (c >= 0x80)
@@ -380,7 +419,7 @@ static void lex_token(lexer *l) {
     skip_comment(l);
   else if (c == '\\')
     lex_backslash(l);
-  else if (is_name_start(c))
+  else if (!is_digit(c) && name_char(l->text + l->at, l->length - l->at))
     lex_word(l);
   else if (is_digit(c) || (c == '.' && is_digit(peek(l, 1))))
     lex_number(l);
@@ -388,19 +427,6 @@ static void lex_token(lexer *l) {
     lex_string(l, l->at);
   else
     lex_operator(l);
-}
-
-/* Length of the valid UTF-8 sequence at text, or 0. */
-static uint32_t utf8_length(const unsigned char *text, uint32_t left) {
-  unsigned char c = text[0];
-  if (c < 0x80) return 1;
-  uint32_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-  if (c < 0xC2 || c > 0xF4 || length > left) return 0;
-  for (uint32_t i = 1; i < length; i++)
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  if ((c == 0xE0 && text[1] < 0xA0) || (c == 0xED && text[1] > 0x9F)) return 0; /* overlong, surrogate */
-  if ((c == 0xF0 && text[1] < 0x90) || (c == 0xF4 && text[1] > 0x8F)) return 0;
-  return length;
 }
 
 /* The first byte that makes the text no text: a NUL or broken UTF-8. Nothing is lexed then. */

@@ -86,7 +86,8 @@ const char *tf_keyword_text(tf_keyword keyword);
 const char *tf_operator_text(tf_operator op);
 /* Whether text[0..length) is a keyword; *out then says which. */
 bool tf_keyword_from_text(const char *text, size_t length, tf_keyword *out);
-/* Whether the text is a name that Python would accept as an identifier, in ASCII, and no keyword. */
+/* Whether the text can be a name: letters of any script, digits and '_', and no keyword. Names are compared as they are
+ * written (Python normalises them first). */
 bool tf_is_identifier(const char *text);
 
 #endif

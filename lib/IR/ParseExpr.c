@@ -11,6 +11,7 @@
 #include "IR/KindTables.h"
 #include "IR/ParseLiteral.h"
 
+#define CHAINED_ARGS     8
 #define TF_MAX_RECURSION (2 * TF_MAX_HEIGHT + 2 * TF_MAX_BRACKETS)
 
 enum { LEVEL_TERNARY = 1, LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_BIT_OR, LEVEL_UNARY = 12, LEVEL_POWER };
@@ -28,6 +29,16 @@ static void raise_height(tf_parser *p, tf_node *node, const tf_node *child) {
   if (node->height <= TF_MAX_HEIGHT || p->failed) return;
   tf_report(p->context, node->loc, SYNTAX_DEPTH, TF_MAX_HEIGHT);
   p->failed = true;
+}
+
+/* Operands of one node that become a chain of operations, each inside the next: the height is that of the chain. */
+static void raise_by(tf_parser *p, tf_node *node, size_t count) {
+  size_t height = node->height + count;
+  if (height > TF_MAX_HEIGHT && !p->failed) {
+    tf_report(p->context, node->loc, SYNTAX_DEPTH, TF_MAX_HEIGHT);
+    p->failed = true;
+  }
+  node->height = (uint16_t)(height > TF_MAX_HEIGHT ? TF_MAX_HEIGHT + 1 : height);
 }
 
 static bool enter(tf_parser *p) {
@@ -237,6 +248,7 @@ static tf_node *parse_call(tf_parser *p, tf_node *callee) {
     raise_height(p, node, args.items[i]);
   for (size_t i = 0; i < keywords.count; i++)
     raise_height(p, node, keywords.items[i].value);
+  if (args.count > CHAINED_ARGS) raise_by(p, node, args.count); /* it may be min or max */
   return tf_parser_close(p, node);
 }
 
@@ -386,7 +398,9 @@ static tf_node *parse_logic(tf_parser *p, tf_node *first, operator_info info) {
     p->at++;
     TF_VEC_PUSH(p->arena, &items, parse_level(p, info.level + 1));
   }
-  return list_node(p, node, &items);
+  list_node(p, node, &items);
+  raise_by(p, node, items.count);
+  return node;
 }
 
 static tf_node *parse_comparison(tf_parser *p, tf_node *first) {
@@ -406,6 +420,7 @@ static tf_node *parse_comparison(tf_parser *p, tf_node *first) {
   node->compare.ops = ops.items;
   for (size_t i = 0; i < operands.count; i++)
     raise_height(p, node, operands.items[i]);
+  raise_by(p, node, operands.count);
   return tf_parser_close(p, node);
 }
 

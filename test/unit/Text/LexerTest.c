@@ -71,6 +71,10 @@ START_TEST(identifiers) {
   ck_assert(tf_is_identifier("a_1"));
   ck_assert(tf_is_identifier("_"));
   ck_assert(tf_is_identifier("match"));
+  ck_assert(tf_is_identifier("gr\xc3\xb6\xc3\x9f"
+                             "e1"));
+  ck_assert(!tf_is_identifier("a\xc3\x97"));
+  ck_assert(!tf_is_identifier("a\xff"));
   ck_assert(!tf_is_identifier(""));
   ck_assert(!tf_is_identifier(NULL));
   ck_assert(!tf_is_identifier("1a"));

@@ -31,7 +31,8 @@ static const error_case lexer_cases[] = {
      "LEX_NUMBER"},
     {"x = \"abc\ny = '''abc\n", "1:5 LEX_UNTERMINATED 2:5 LEX_UNTERMINATED"},
     {"x = f\"{y}\"\ny = b'a'\nz = rb'a'\n", "1:5 LEX_STRING_PREFIX 2:5 LEX_STRING_PREFIX 3:5 LEX_STRING_PREFIX"},
-    {"x = \xc3\xa9 + 1\n", "1:5 LEX_NON_ASCII"},
+    {"x = \xc3\x97 + 1\ny = 1 \xe2\x88\x92 1\nz = \xe2\x80\x9c\"a\"\n",
+     "1:5 LEX_NON_ASCII 2:7 LEX_NON_ASCII 3:5 LEX_NON_ASCII"},
     {"x = 1 $ 2\ny = 1 ? 2\nz = 1\x01\n", "1:7 LEX_STRAY 2:7 LEX_STRAY 3:6 LEX_STRAY"},
     {"x = \"a\\xz\"\ny = \"\\u12\"\nz = \"\\0\"\nw = \"\\N{DASH}\"\nv = \"\\ud800\"\n",
      "1:7 SYNTAX_ESCAPE 2:6 SYNTAX_ESCAPE 3:6 SYNTAX_ESCAPE 4:6 SYNTAX_ESCAPE 5:6 SYNTAX_ESCAPE"},
@@ -248,10 +249,15 @@ static char *repeated(const char *head, const char *part, unsigned count, const 
 }
 
 START_TEST(depth) {
-  static const char *const expected[] = {"1:205 LEX_DEPTH", "1:405 SYNTAX_DEPTH", "1:5 SYNTAX_DEPTH", "4:5 IF_CLAUSES"};
-  char *texts[] = {repeated("x = ", "(", 10000, "1\n"), repeated("x = ", "-", 100000, "1\n"),
+  static const char *const expected[] = {"1:205 LEX_DEPTH",  "1:405 SYNTAX_DEPTH", "1:5 SYNTAX_DEPTH", "4:5 IF_CLAUSES",
+                                         "1:5 SYNTAX_DEPTH", "1:5 SYNTAX_DEPTH",   "1:5 SYNTAX_DEPTH"};
+  char *texts[] = {repeated("x = ", "(", 10000, "1\n"),
+                   repeated("x = ", "-", 100000, "1\n"),
                    repeated("x = 1", " + 1", 100000, "\n"),
-                   repeated(K "\n    if n < 1:\n        pass\n", "    elif n < 2:\n        pass\n", 1000, "")};
+                   repeated(K "\n    if n < 1:\n        pass\n", "    elif n < 2:\n        pass\n", 2000, ""),
+                   repeated("x = a", " and a", 100000, "\n"),
+                   repeated("x = 1", " < 1", 100000, "\n"),
+                   repeated("x = min(", "1, ", 100000, "1)\n")};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     tf_context *context;
     const tf_module *module;

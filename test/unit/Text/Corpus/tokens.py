@@ -56,3 +56,4 @@ t = f(
     , c = d,
     )
 u = ...
+größe = 3 if größe else naïve_ßx + 日本語 * α_2
