@@ -14,25 +14,17 @@ static LLVMValueRef add_global(const tf_lowering *lowering, const char *name, in
 
 static tf_shared_plan *plan_of(tf_lowering *lowering) {
   if (lowering->shared) return lowering->shared;
-  tf_shared_plan *plan = NULL;
-  if (tf_shared_plan_create(lowering->module->module, lowering->kernel, &plan) != TF_OK) {
-    tf_lower_fail(lowering);
-    return NULL;
-  }
   lowering->shared_base = add_global(lowering, "", 0);
-  lowering->shared_pointer = tf_lower_opaque_pointer(lowering, lowering->shared_base);
-  return lowering->shared = plan;
+  return lowering->shared = tf_shared_plan_create(lowering->module->module, lowering->kernel);
 }
 
 LLVMValueRef tf_shared_allocate(tf_lowering *lowering, const tf_expr *var, int64_t bytes, unsigned alignment) {
   tf_shared_plan *plan = plan_of(lowering);
-  if (!plan) return LLVMGetUndef(LLVMPointerTypeInContext(lowering->llvm, TF_SPACE_SHARED));
   const tf_call_path *path = lowering->region.path;
   int64_t offset = var ? tf_shared_plan_offset(plan, path, var)
                        : tf_shared_plan_scratch(plan, path, lowering->stmt, bytes, alignment);
   LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(lowering->llvm), (uint64_t)offset, 0);
-  LLVMTypeRef byte = LLVMInt8TypeInContext(lowering->llvm);
-  return LLVMBuildInBoundsGEP2(lowering->entry_builder, byte, lowering->shared_pointer, &index, 1, "");
+  return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(lowering->llvm), lowering->shared_base, &index, 1);
 }
 
 static LLVMValueRef final_global(const tf_lowering *lowering, const tf_shared_plan *plan) {

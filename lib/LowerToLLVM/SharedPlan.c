@@ -26,10 +26,10 @@ static const tf_dim *whole_swizzle_blocks(tf_context *context, const tf_dim *ele
 
 int64_t tf_shared_bytes_of(tf_context *context, const tf_expr *var) {
   const tf_view *view = tf_view_of(context, var, NULL);
-  const tf_dim *elements = view ? view->storage_size : NULL;
-  if (elements && view->inner) elements = whole_swizzle_blocks(context, elements, view->inner);
+  const tf_dim *elements = view->storage_size;
+  if (view->inner) elements = whole_swizzle_blocks(context, elements, view->inner);
   int64_t count = 0, bits = (int64_t)tf_dtype_bits(tf_type_dtype(var->type));
-  if (!elements || !tf_dim_is_static(elements, &count) || count < 0 || count > INT64_MAX / bits - 8) return -1;
+  tf_dim_is_static(elements, &count);
   return (count * bits + 7) / 8;
 }
 
@@ -39,7 +39,6 @@ typedef struct plan_walk {
   tf_shared_plan *plan;
   const tf_module *module;
   const tf_region *region; /* of the function being walked; its scopes do not matter here */
-  tf_status status;
 } plan_walk;
 
 static void place(tf_shared_plan *plan, tf_shared_buffer *buffer, int64_t offset) {
@@ -53,16 +52,10 @@ static void plan_allocation(plan_walk *walk, const tf_stmt *let) {
   if (value->kind != TF_EXPR_CALL || value->call.op != TF_OP_ALLOC_TENSOR) return;
   if (tf_type_storage(value->type) != TF_STORAGE_SMEM) return;
   tf_context *context = walk->plan->context;
-  int64_t bytes = tf_shared_bytes_of(context, let->let.var);
-  if (bytes < 0) {
-    tf_report(context, let->loc, SHARED_SIZE, let->let.var->var.name, tf_type_print(context, value->type));
-    walk->status = TF_VERIFY;
-    return;
-  }
   tf_shared_buffer buffer = {.name = let->let.var->var.name,
                              .path = walk->region->path,
                              .var = let->let.var,
-                             .bytes = bytes,
+                             .bytes = tf_shared_bytes_of(context, let->let.var),
                              .alignment = ACCESS_ALIGNMENT,
                              .loc = let->loc};
   TF_VEC_PUSH(&context->arena, &walk->plan->buffers, buffer);
@@ -77,7 +70,6 @@ static void plan_call(plan_walk *walk, const tf_stmt *call) {
   plan_walk nested = *walk;
   nested.region = &inner;
   tf_stmt_walk(callee->function.body, plan_stmt, &nested);
-  walk->status = nested.status;
 }
 
 static bool plan_stmt(void *user, const tf_stmt *stmt) {
@@ -128,19 +120,17 @@ static void assign_offsets(const tf_module *module, const tf_kernel *kernel, tf_
   assign_packed(plan, conflicts);
 }
 
-tf_status tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel, tf_shared_plan **out) {
+tf_shared_plan *tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel) {
   tf_context *context = module->context;
   tf_shared_plan *plan = TF_ARENA_NEW(&context->arena, tf_shared_plan);
   plan->context = context;
   plan->function = kernel->function;
   plan->alignment = ACCESS_ALIGNMENT;
   tf_region region = tf_region_begin(context, kernel->function, &kernel->geometry);
-  plan_walk walk = {plan, module, &region, TF_OK};
+  plan_walk walk = {plan, module, &region};
   tf_stmt_walk(kernel->function->function.body, plan_stmt, &walk);
-  if (walk.status != TF_OK) return walk.status;
   assign_offsets(module, kernel, plan);
-  *out = plan;
-  return TF_OK;
+  return plan;
 }
 
 /* ---- Use ---- */

@@ -37,9 +37,8 @@ typedef struct tf_shared_plan {
   bool dynamic;      /* decided by tf_shared_plan_finish */
 } tf_shared_plan;
 
-/* Places the authored allocations of a verified kernel. TF_VERIFY after a diagnostic when an allocation's local part is
- * symbolic. *out lives as long as the context. */
-TF_NODISCARD tf_status tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel, tf_shared_plan **out);
+/* Places the authored allocations of a verified kernel. The plan lives as long as the context. */
+tf_shared_plan *tf_shared_plan_create(const tf_module *module, const tf_kernel *kernel);
 
 /* The offset of `bytes` bytes of scratch for a statement of an inlined copy; added when it is first asked for, so that
  * the copies of an unrolled loop use the same bytes. alignment is a power of two. */
@@ -53,7 +52,7 @@ int64_t tf_shared_plan_offset(const tf_shared_plan *plan, const tf_call_path *pa
  * limit. */
 TF_NODISCARD tf_status tf_shared_plan_finish(tf_shared_plan *plan, const tf_target *target);
 
-/* Bytes of shared memory that a block needs for the allocation bound to var. -1: not known at compile time. */
+/* Bytes of shared memory that a block needs for the verified allocation bound to var. */
 int64_t tf_shared_bytes_of(tf_context *context, const tf_expr *var);
 
 #endif

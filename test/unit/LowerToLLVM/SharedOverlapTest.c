@@ -227,12 +227,11 @@ static bool plan_shares(const char *text) {
   const tf_module *module = NULL;
   const tf_parse_options parse = TF_PARSE_OPTIONS_INIT;
   const tf_verify_options verify = TF_VERIFY_OPTIONS_INIT;
-  tf_shared_plan *plan = NULL;
   ck_assert_int_eq(tf_context_create(&context), TF_OK);
   ck_assert_msg(tf_parse(context, "k", text, strlen(text), &parse, &module) == TF_OK, "does not parse:\n%s", text);
   ck_assert_msg(tf_verify(module, &verify) == TF_OK, "does not verify:\n%s", text);
   const tf_kernel *kernel = tf_kernel_of(module, tf_module_find(module, "kernel"));
-  ck_assert_int_eq(tf_shared_plan_create(module, kernel, &plan), TF_OK);
+  tf_shared_plan *plan = tf_shared_plan_create(module, kernel);
   ck_assert_uint_eq(plan->buffers.count, 2);
   bool shares = plan->buffers.items[0].offset == plan->buffers.items[1].offset;
   tf_context_destroy(context);

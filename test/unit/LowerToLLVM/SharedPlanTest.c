@@ -30,14 +30,13 @@ static tf_shared_plan *plan_of(const char *text) {
   const tf_module *module = NULL;
   const tf_parse_options parse = TF_PARSE_OPTIONS_INIT;
   const tf_verify_options verify = TF_VERIFY_OPTIONS_INIT;
-  tf_shared_plan *plan = NULL;
   tf_status status = tf_parse(context, "case.tir", text, strlen(text), &parse, &module);
   if (status == TF_OK) status = tf_verify(module, &verify);
   if (status != TF_OK) print_diagnostics();
   ck_assert_int_eq(status, TF_OK);
   const tf_kernel *kernel = tf_kernel_of(module, tf_module_find(module, "kernel"));
   ck_assert_ptr_nonnull(kernel);
-  ck_assert_int_eq(tf_shared_plan_create(module, kernel, &plan), TF_OK);
+  tf_shared_plan *plan = tf_shared_plan_create(module, kernel);
   return plan;
 }
 
