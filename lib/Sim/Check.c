@@ -4,18 +4,67 @@
 
 #include <string.h>
 
+static bool races(const tf_launch *l) {
+  return l->checks & TF_SIM_CHECK_RACE;
+}
+
+bool tf_check_launch_begin(tf_launch *l) {
+  return !races(l) || tf_race_begin(l);
+}
+
+void tf_check_launch_end(tf_launch *l) {
+  tf_race_end(l);
+}
+
 bool tf_check_cta_begin(tf_cta *cta) {
-  (void)cta;
-  return true;
+  return !races(cta->launch) || tf_race_cta_begin(cta);
 }
 
 void tf_check_cta_end(tf_cta *cta) {
-  (void)cta;
+  tf_race_cta_end(cta);
+}
+
+void tf_check_barrier_arrive(tf_warp *w, uint32_t id) {
+  if (races(w->launch)) tf_race_barrier_arrive(w, id);
+}
+
+/* An aligned barrier is one instruction for the whole warp. Its lanes may come one after another, but not to different
+ * barrier instructions, and none may stay away. */
+static void check_aligned(tf_warp *w, uint32_t id) {
+  uint32_t waiting = 0, elsewhere = 0, first = TF_LANES;
+  for (unsigned l = 0; l < TF_LANES; l++) {
+    if (w->lane_state[l] != TF_LANE_BARRIER || w->lane_wait[l] != id) continue;
+    if (first == TF_LANES) first = l;
+    waiting |= 1u << l;
+    bool same = w->lane_pc[l] == w->lane_pc[first] && w->lane_frame[l] == w->lane_frame[first];
+    elsewhere |= same ? 0 : 1u << l;
+  }
+  if (!waiting) return;
+  const tf_insn *in = &w->lane_frame[first]->func->code[w->lane_pc[first] - 1];
+  if (!(in->aux & TF_BAR_ALIGNED)) return;
+  if (elsewhere)
+    tf_find(w, in, first, TF_FIND_divergent, 0, 0,
+            "lanes 0x%08x wait for barrier %u here, lanes 0x%08x at another instruction", waiting & ~elsewhere, id,
+            elsewhere);
+  else if (waiting != w->live)
+    tf_find(w, in, first, TF_FIND_divergent, 0, 0,
+            "aligned barrier %u completed with lanes 0x%08x of the warp; its lanes 0x%08x never came", id, waiting,
+            w->live & ~waiting);
 }
 
 void tf_check_barrier_done(tf_cta *cta, uint32_t id) {
-  (void)id;
   cta->worker->counters.barriers++;
+  for (uint32_t i = 0; i < cta->warp_count && cta->launch->checks & TF_SIM_CHECK_SYNC; i++)
+    check_aligned(&cta->warps[i], id);
+  if (races(cta->launch)) tf_race_barrier_done(cta, id);
+}
+
+void tf_check_warp_sync(tf_warp *w, uint32_t lanes) {
+  if (races(w->launch)) tf_race_warp_sync(w, lanes);
+}
+
+void tf_check_cluster_done(tf_cluster *cluster) {
+  if (races(cluster->ctas[0]->launch)) tf_race_cluster_done(cluster);
 }
 
 static const unsigned char *lane_ptr(const tf_access *a, unsigned l) {
@@ -114,4 +163,5 @@ static void count_access(tf_warp *w, const tf_access *a) {
 void tf_check_access(tf_warp *w, const tf_insn *in, const tf_access *a) {
   if (w->launch->count) count_access(w, a);
   if (w->launch->checks & TF_SIM_CHECK_INIT) check_init(w, in, a);
+  if (races(w->launch)) tf_race_access(w, in, a);
 }

@@ -2,19 +2,38 @@
  * says otherwise), so that plain runs pay one test.
  *
  * init: a byte per byte beside global, shared and local memory, 1 where written.
- * race, sync: see CheckRace.c and CheckSync.c. */
+ * race: clocks and stamps, see CheckRace.c. sync: the families themselves (barriers, member masks). */
 #ifndef TF_SIM_CHECK_H
 #define TF_SIM_CHECK_H
 
 #include "Sim/Access.h"
 #include "Sim/Exec.h"
 
+bool tf_check_launch_begin(tf_launch *launch);
+void tf_check_launch_end(tf_launch *launch);
 bool tf_check_cta_begin(tf_cta *cta);
 void tf_check_cta_end(tf_cta *cta);
-/* All threads of the barrier's phase have arrived. */
+/* Lanes of the warp arrive at a barrier. */
+void tf_check_barrier_arrive(tf_warp *w, uint32_t id);
+/* The lanes have met at a bar.warp.sync. */
+void tf_check_warp_sync(tf_warp *w, uint32_t lanes);
+/* The cluster's barrier has completed. */
+void tf_check_cluster_done(tf_cluster *cluster);
+/* All threads of the barrier's phase have arrived; those that wait are still parked. */
 void tf_check_barrier_done(tf_cta *cta, uint32_t id);
 /* One warp access that has been resolved: a->ok lanes touch a->ptr[lane]. Before the bytes are read or after they have
  * been written makes no difference. Counts, marks and checks. */
 void tf_check_access(tf_warp *w, const tf_insn *in, const tf_access *a);
+
+/* CheckRace.c; called through the hooks above when the checker is on. */
+bool tf_race_begin(tf_launch *launch);
+void tf_race_end(tf_launch *launch);
+bool tf_race_cta_begin(tf_cta *cta);
+void tf_race_cta_end(tf_cta *cta);
+void tf_race_barrier_arrive(tf_warp *w, uint32_t id);
+void tf_race_barrier_done(tf_cta *cta, uint32_t id);
+void tf_race_warp_sync(tf_warp *w, uint32_t lanes);
+void tf_race_cluster_done(tf_cluster *cluster);
+void tf_race_access(tf_warp *w, const tf_insn *in, const tf_access *a);
 
 #endif

@@ -151,6 +151,7 @@ void tf_cluster_complete(tf_cluster *k) {
   if (k->arrived == 0 || k->arrived < live) return;
   k->arrived = 0;
   k->phase++;
+  tf_check_cluster_done(k);
   for (uint32_t i = 0; i < k->count; i++)
     wake(k->ctas[i], TF_CLUSTER_BARRIER);
   k->ctas[0]->worker->progress++;

@@ -130,7 +130,7 @@ struct tf_warp {
 };
 
 /* bar.red: what to deliver, in the instruction's aux; the cluster's barrier among the ids that lanes wait for. */
-enum { TF_BAR_POPC = 1, TF_BAR_AND = 2, TF_BAR_OR = 3, TF_BAR_MASK = 3, TF_CLUSTER_BARRIER = 255 };
+enum { TF_BAR_POPC = 1, TF_BAR_AND = 2, TF_BAR_OR = 3, TF_BAR_MASK = 3, TF_BAR_ALIGNED = 1 << 8, TF_CLUSTER_BARRIER = 255 };
 
 typedef struct tf_barrier {
   uint32_t arrived, expected; /* threads; expected 0: all live threads */
@@ -154,7 +154,7 @@ typedef struct tf_cta {
   uint32_t live_threads, done_warps;
   tf_barrier barriers[TF_BARRIERS];
   uint64_t rng;
-  void *race; /* race checker's shadow */
+  struct tf_race_cta *race;
 } tf_cta;
 
 typedef struct tf_cluster {
@@ -199,6 +199,7 @@ typedef struct tf_launch {
   atomic_ullong next_cluster, executed;
   tf_report *report;
   bool no_memory;
+  struct tf_race *race;
   uint64_t id;
 } tf_launch;
 

@@ -271,7 +271,7 @@ static void run_on_one(tf_worker *worker) {
 static bool is_ordered(const tf_launch *l) {
   const tf_sim_options *o = &l->device->options;
   bool global = l->entry->global_order && !o->force_parallel;
-  return global || l->cooperative || o->threads == 1 || cluster_count(l) == 1;
+  return global || l->race || l->cooperative || o->threads == 1 || cluster_count(l) == 1;
 }
 
 static unsigned worker_count(const tf_launch *l) {
@@ -348,7 +348,11 @@ static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_con
   if (l.cooperative && !take_workspace(&l)) return TF_OUT_OF_MEMORY;
   l.id = ++device->launches;
   tf_report_init(&report);
-  status = run_workers(&l, &out->counters);
+  if (tf_check_launch_begin(&l))
+    status = run_workers(&l, &out->counters);
+  else
+    l.no_memory = true;
+  tf_check_launch_end(&l);
   tf_report_finish(&report, out);
   if (l.no_memory) status = TF_OUT_OF_MEMORY;
   if (status == TF_OK) status = out->status;

@@ -2,7 +2,7 @@
  *
  * Lanes only ever wait at the start of a straight run (branch targets, what follows a branch, collectives), so a run
  * needs no test of its own: the loop below looks at limits, fuel and the stop flag once per run. */
-#include "Sim/Exec.h"
+#include "Sim/Check.h"
 #include "Sim/Module.h"
 
 #include <string.h>
@@ -66,6 +66,7 @@ static void release_gathered(tf_warp *w) {
     for (unsigned k = l; k < TF_LANES; k++)
       if (gathers_with(w, l, k)) here |= 1u << k;
     if (w->lane_wait[l] & w->live & ~here) continue;
+    if (w->lane_frame[l]->func->code[w->lane_pc[l]].row->flags & TF_INSN_MEET) tf_check_warp_sync(w, here);
     for (uint32_t m = here; m; m &= m - 1) {
       unsigned k = (unsigned)__builtin_ctz(m);
       w->lane_state[k] = TF_LANE_RUN;

@@ -3,7 +3,7 @@
  * tf_barrier_complete, which also delivers the result of bar.red. */
 #include "Sim/Insn/Lanes.h"
 
-enum { ALIGNED = 1u << 8, COUNTED = 1u << 9 };
+enum { ALIGNED = TF_BAR_ALIGNED, COUNTED = 1u << 9 };
 
 /* Lanes of `mask` with the leader's barrier id and count. */
 static uint32_t same_barrier(const uint32_t *id, const uint32_t *count, uint32_t mask, unsigned leader) {
@@ -15,7 +15,7 @@ static uint32_t same_barrier(const uint32_t *id, const uint32_t *count, uint32_t
   return same;
 }
 
-static bool check(tf_warp *w, const tf_insn *in, unsigned lane, uint32_t id, uint32_t count, uint32_t group) {
+static bool check(tf_warp *w, const tf_insn *in, unsigned lane, uint32_t id, uint32_t count) {
   tf_barrier *b = &w->cta->barriers[id & 15];
   bool strict = w->launch->checks & TF_SIM_CHECK_SYNC;
   if (id >= TF_BARRIERS) {
@@ -27,10 +27,6 @@ static bool check(tf_warp *w, const tf_insn *in, unsigned lane, uint32_t id, uin
   if (strict && b->active && b->expected != count)
     tf_find(w, in, lane, TF_FIND_barrier_count, 0, 0, "barrier %u is used with counts %u and %u at the same time", id,
             b->expected, count);
-  if (strict && in->aux & ALIGNED && group != w->live)
-    tf_find(w, in, lane, TF_FIND_divergent, 0, 0,
-            "aligned barrier %u executed by lanes 0x%08x only; lanes 0x%08x of the warp are elsewhere", id, group,
-            w->live & ~group);
   return true;
 }
 
@@ -38,6 +34,7 @@ static void arrive(tf_warp *w, uint32_t id, uint32_t count, uint32_t group, bool
   tf_barrier *b = &w->cta->barriers[id];
   if (!b->active) *b = (tf_barrier){.active = true, .red_and = 1, .expected = count};
   b->arrived += count && group == w->live ? TF_LANES : (uint32_t)__builtin_popcount(group);
+  tf_check_barrier_arrive(w, id);
   if (waits) b->waiting += (uint32_t)__builtin_popcount(group);
 }
 
@@ -58,7 +55,7 @@ static void barrier(tf_warp *w, const tf_insn *in, uint32_t mask, unsigned first
     unsigned leader = (unsigned)__builtin_ctz(mask);
     uint32_t group = same_barrier(id, count, mask, leader), n = count ? count[leader] : 0;
     mask &= ~group;
-    if (!check(w, in, leader, id[leader], n, group)) {
+    if (!check(w, in, leader, id[leader], n)) {
       tf_warp_park(w, group, w->pc + 1);
       continue;
     }

@@ -162,7 +162,7 @@ static bool encode(tf_form *f, unsigned list) {
       f->refusal = "the registers of a vector must have one size";
       return false;
     }
-  f->in->aux = n;
+  f->in->aux = n | (uint32_t)f->width[f->first[list]] << 16; /* the race checker wants the registers' width */
   for (int i = 0; strong[i]; i++)
     if (tf_form_has(f, strong[i])) f->in->aux |= STRONG;
   return true;

@@ -175,7 +175,7 @@ SELECTOR(select_elect) {
 }
 
 HANDLER(meet) {
-  check_members(w, in, mask);
+  EACH_GROUP(tf_check_warp_sync(w, group))
 }
 SELECTOR(select_meet) {
   (void)f;

@@ -217,7 +217,7 @@ static void write_kernel(const form *f, char *out) {
   n += loads(out + n, 'a', 1, na, step, type);
   n += loads(out + n, 'b', 2, nb, step, type);
   n += loads(out + n, 'c', 3, nc, step, type);
-  bool before = f->extra[1] == 's';
+  bool before = f->extra[0] && f->extra[1] == 's';
   n +=
       (size_t)sprintf(out + n, "mma.sync.aligned.m%un8k%u.row.col%s.%s.%s.%s.%s%s ", f->m, f->k, before ? f->extra : "",
                       kinds[f->d].name, kinds[f->a].name, kinds[f->b].name, kinds[f->c].name, before ? "" : f->extra);
