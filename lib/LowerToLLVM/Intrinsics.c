@@ -64,14 +64,26 @@ static void note_ptx(tf_lowering *lowering, unsigned ptx) {
   if (lowering->module->ptx_version < ptx) lowering->module->ptx_version = ptx;
 }
 
+/* One message for all the lanes and copies of a statement. */
+static bool is_reported(tf_lowering *lowering, const char *what) {
+  tf_module_lowering *module = lowering->module;
+  bool same = module->missing && strcmp(module->missing, what) == 0 && module->missing_loc.file == lowering->loc.file &&
+              module->missing_loc.line == lowering->loc.line && module->missing_loc.column == lowering->loc.column;
+  module->missing = what;
+  module->missing_loc = lowering->loc;
+  return same;
+}
+
 bool tf_lower_require(tf_lowering *lowering, const char *what, unsigned sm, char suffix, unsigned ptx) {
   const tf_target *target = lowering->module->target;
   if (tf_target_has(target, sm, suffix)) {
     note_ptx(lowering, ptx);
     return true;
   }
-  char suffix_text[2] = {suffix, 0};
-  tf_report(lowering->context, lowering->loc, LOWER_TARGET, what, sm, suffix_text, tf_target_name(target));
+  if (!is_reported(lowering, what)) {
+    char suffix_text[2] = {suffix, 0};
+    tf_report(lowering->context, lowering->loc, LOWER_TARGET, what, sm, suffix_text, tf_target_name(target));
+  }
   tf_lower_fail(lowering);
   return false;
 }

@@ -51,6 +51,8 @@ typedef struct tf_module_lowering {
   tf_arena arena;         /* lives as long as this lowering */
   unsigned ptx_version;   /* the least that serves what was emitted so far, times 10 */
   bool failed;            /* something was reported as unsupported */
+  const char *missing; /* the feature that was reported last, and where */
+  tf_loc missing_loc;
   LLVMDIBuilderRef debug; /* -g; else null */
   LLVMMetadataRef debug_file;
   struct {

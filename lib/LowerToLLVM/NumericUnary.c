@@ -12,7 +12,7 @@ static LLVMValueRef splat_real(tf_lowering *lowering, tf_dtype dtype, double num
   return tf_llvm_splat(lowering, tf_llvm_float_constant(lowering, dtype, number), width);
 }
 
-/* ---- f32 and f64 ---- */
+/* ---- f32 and f64: of the functions, f64 has rsqrt only (Elementwise.c) ---- */
 static LLVMValueRef rsqrt_f64(tf_lowering *lowering, LLVMValueRef value, unsigned width) {
   LLVMValueRef root = call(lowering, "llvm.sqrt", value);
   return LLVMBuildFDiv(lowering->builder, splat_real(lowering, TF_DTYPE_F64, 1, width), root, "");
@@ -25,11 +25,8 @@ static LLVMValueRef function_of(tf_lowering *lowering, tf_unary_kind kind, tf_dt
                                                     [TF_UNARY_LOG] = tf_float_log,
                                                     [TF_UNARY_LOG2] = tf_float_log2,
                                                     [TF_UNARY_RSQRT] = tf_float_rsqrt};
-  if (dtype != TF_DTYPE_F64) return tf_per_lane(lowering, table[kind], NULL, 1, &value, width);
-  if (kind == TF_UNARY_RSQRT) return rsqrt_f64(lowering, value, width);
-  tf_report(lowering->context, lowering->loc, LOWER_F64_FUNCTION, tf_unary_name(kind));
-  tf_lower_fail(lowering);
-  return value;
+  return dtype == TF_DTYPE_F64 ? rsqrt_f64(lowering, value, width)
+                               : tf_per_lane(lowering, table[kind], NULL, 1, &value, width);
 }
 
 static bool is_function(tf_unary_kind kind) {
