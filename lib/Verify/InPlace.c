@@ -139,8 +139,7 @@ typedef struct tf_overlap {
 static bool address(const tf_overlap *o, const tf_side *side, int64_t index, int64_t shift, int64_t *out) {
   int64_t offset = index;
   if (!o->by_index && !tf_view_offset(side->view, index, &offset)) return false;
-  *out = offset + shift;
-  return true;
+  return !__builtin_add_overflow(offset, shift, out);
 }
 
 static bool find_span(tf_overlap *o) {
@@ -156,8 +155,7 @@ static bool find_span(tf_overlap *o) {
     }
   }
   o->low = low;
-  o->span = high - low + 1;
-  return high < low || o->span <= MOST_SPAN;
+  return low <= high && !__builtin_sub_overflow(high, low, &o->span) && ++o->span <= MOST_SPAN;
 }
 
 static tf_cells *cells_of(tf_overlap *o, int64_t key) {

@@ -16,7 +16,7 @@ tf_sync_fault tf_participants(const tf_mesh *mesh, int64_t *base, int64_t *count
   for (unsigned i = 0; i < axes; i++) {
     int64_t extent = static_value(tf_mesh_axis_extent(mesh, i), -1);
     if (extent < 0 || static_value(tf_mesh_axis_stride(mesh, i), -1) < 0) return TF_SYNC_UNPLACED;
-    total *= extent;
+    if (__builtin_mul_overflow(total, extent, &total)) return TF_SYNC_UNPLACED;
   }
   for (bool grown = true; grown;) {
     grown = false;

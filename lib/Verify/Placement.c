@@ -58,10 +58,10 @@ static bool check_thread_level(tf_context *context, const tf_placement_level *le
                                          "inside a warp scope `thread` counts the lanes of a warp, and there are 32, "
                                          "not %lld",
                                          (long long)size));
-  int64_t threads = level->level == TF_LEVEL_WARP ? size * 32 : size;
-  if (size > TF_MAX_BLOCK || threads > TF_MAX_BLOCK)
-    return refuse(entry, tf_arena_printf(&context->arena, "it has %lld threads and a block at most %d",
-                                         (long long)threads, TF_MAX_BLOCK));
+  int64_t most = TF_MAX_BLOCK / (level->level == TF_LEVEL_WARP ? 32 : 1);
+  if (size > most)
+    return refuse(entry, tf_arena_printf(&context->arena, "its %s level has %lld positions, and a block at most %lld",
+                                         tf_level_name(level->level), (long long)size, (long long)most));
   return true;
 }
 

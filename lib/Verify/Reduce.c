@@ -53,7 +53,7 @@ static bool meet(tf_verifier *v, const char *op, const tf_reduce_plan *plan, con
   case TF_REDUCE_FINE:
     break;
   case TF_REDUCE_CROSSES_CTAS:
-    TF_FAIL(v, v->stmt, v->stmt->loc, REDUCE_CTAS, op, plan->axis);
+    TF_FAIL(v, v->stmt, v->stmt->loc, REDUCE_CTAS, op);
     return false;
   case TF_REDUCE_MISSES:
     TF_FAIL(v, v->stmt, v->stmt->loc, REDUCE_MISSING, op, (long long)plan->thread);

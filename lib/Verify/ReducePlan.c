@@ -5,8 +5,8 @@
  * remain, elements e in 0 … N-1, results r in 0 … R-1, r a function of e. A side whose elements are dealt across rows has no
  * factors to drop; it keeps its own numbers.
  *
- * A class is what a thread's choice of holders depends on: its instance, its warp (for lanes), its Broadcast coordinates. Nodes
- * (class, r) and threads are united: (class, r) with the holders of E(r), then each thread with (its class, its results). */
+ * A cls is what a thread's choice of holders depends on: its instance, its warp (for lanes), its Broadcast coordinates. Nodes
+ * (cls, r) and threads are united: (cls, r) with the holders of E(r), then each thread with (its cls, its results). */
 #include "Verify/ReducePlan.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct tf_plan_thread {
   int64_t key;     /* instance and warp: elements do not travel between different ones */
   int64_t replica; /* Broadcast coordinates */
   int64_t share;   /* Partial coordinates */
-  unsigned class;  /* number of (key, replica) */
+  unsigned cls;    /* number of (key, replica) */
   unsigned part;   /* number of share */
 } tf_plan_thread;
 
@@ -33,8 +33,8 @@ typedef struct tf_planner {
   tf_plan_thread threads[TF_MAX_BLOCK];
   unsigned class_count, part_count;
   int64_t class_keys[TF_MAX_BLOCK], class_replicas[TF_MAX_BLOCK], parts[TF_MAX_BLOCK];
-  int16_t *holder;    /* [class][part][element]: thread, or -1 */
-  uint8_t *needed;    /* [class][result] */
+  int16_t *holder;    /* [cls][part][element]: thread, or -1 */
+  uint8_t *needed;    /* [cls][result] */
   int32_t *by_result; /* elements, those of each result together */
   int32_t *parent;    /* union-find over threads, then nodes */
   tf_reduce_plan plan;
@@ -73,34 +73,42 @@ static bool check_ctas(tf_planner *p) {
       if (!by_cta(sides[s], factor)) continue;
       if (factor->shape_axis < 0) return fault(p, TF_REDUCE_DYNAMIC);
       int axis = s == 0 ? factor->shape_axis : (int)p->source_axis[factor->shape_axis];
-      p->plan.axis = (unsigned)axis;
       if (p->reduced[axis] || !has_cta_factor(p, sides[1 - s], s == 1, axis, factor))
         return fault(p, TF_REDUCE_CROSSES_CTAS);
     }
   return true;
 }
 
-/* Extent of an axis without its CTA factors: the largest coordinate that is left, plus 1. */
-static bool renumber(tf_planner *p) {
-  unsigned rank = tf_type_rank(p->source->type);
-  p->numel = p->results = p->per_result = 1;
-  for (unsigned axis = 0; axis < rank; axis++) {
-    bool split = false;
-    int64_t extent = 1;
-    for (unsigned i = 0; i < p->source->ownership->factor_count; i++) {
-      const tf_factor *factor = &p->source->ownership->factors[i];
-      if (factor->shape_axis != (int)axis || !p->source->ownership->steps_are_affine) continue;
-      split = split || by_cta(p->source, factor);
-      if (!by_cta(p->source, factor)) extent += (tf_static_or(factor->extent, -1) - 1) * tf_static_or(factor->unit, -1);
-      if (!by_cta(p->source, factor) && (tf_static_or(factor->extent, -1) < 0 || tf_static_or(factor->unit, -1) < 0))
-        return fault(p, TF_REDUCE_DYNAMIC);
+/* Extent of a source axis without its CTA factors: the largest coordinate that is left, plus 1; -1 if it is symbolic. */
+static int64_t extent_without_ctas(const tf_planner *p, unsigned axis) {
+  const tf_ownership *ownership = p->source->ownership;
+  bool split = false;
+  int64_t reach = 1;
+  for (unsigned i = 0; i < ownership->factor_count && ownership->steps_are_affine; i++) {
+    const tf_factor *factor = &ownership->factors[i];
+    if (factor->shape_axis != (int)axis) continue;
+    if (by_cta(p->source, factor)) {
+      split = true;
+      continue;
     }
-    p->extents[axis] = split ? extent : tf_static_or(tf_type_extent(p->source->type, axis), -1);
-    if (p->extents[axis] < 0 || p->numel > MOST_CELLS) return fault(p, TF_REDUCE_DYNAMIC);
-    p->numel *= p->extents[axis];
-    *(p->reduced[axis] ? &p->per_result : &p->results) *= p->extents[axis];
+    int64_t extent = tf_static_or(factor->extent, -1), unit = tf_static_or(factor->unit, -1);
+    if (extent < 0 || unit < 0 || extent > MOST_CELLS || unit > MOST_CELLS) return -1;
+    reach += (extent - 1) * unit;
   }
-  return p->numel <= MOST_CELLS || fault(p, TF_REDUCE_DYNAMIC);
+  return split ? reach : tf_static_or(tf_type_extent(p->source->type, axis), -1);
+}
+
+static bool renumber(tf_planner *p) {
+  p->numel = p->results = p->per_result = 1;
+  for (unsigned axis = 0; axis < tf_type_rank(p->source->type); axis++) {
+    int64_t extent = extent_without_ctas(p, axis), *part = p->reduced[axis] ? &p->per_result : &p->results;
+    p->extents[axis] = extent;
+    if (extent < 0 || extent > MOST_CELLS) return fault(p, TF_REDUCE_DYNAMIC);
+    p->numel *= extent;
+    *part *= extent;
+    if (p->numel > MOST_CELLS || *part > MOST_CELLS) return fault(p, TF_REDUCE_DYNAMIC);
+  }
+  return true;
 }
 
 /* Steps in the renumbered elements (or results): per axis of the source. */
@@ -170,7 +178,19 @@ static bool has_ctas(const tf_side *side) {
   return false;
 }
 
+/* Shares of an unreduced value in other CTAs. */
+static bool has_cta_shares(const tf_side *side) {
+  const tf_layout *layout = tf_type_layout(side->type);
+  const tf_placement *placement = side->placement;
+  for (unsigned i = 0; i < placement->axis_count && i < tf_layout_attr_count(layout); i++)
+    if (tf_layout_attr(layout, i).kind == TF_SHARD_PARTIAL && tf_static_or(placement->axes[i].extent, 0) != 1 &&
+        placement->levels[placement->axes[i].level].level == TF_LEVEL_CTA)
+      return true;
+  return false;
+}
+
 static bool prepare(tf_planner *p) {
+  if (has_cta_shares(p->source)) return fault(p, TF_REDUCE_CROSSES_CTAS);
   bool affine = p->source->ownership->steps_are_affine && p->destination->ownership->steps_are_affine;
   if (!affine && (has_ctas(p->source) || has_ctas(p->destination))) return fault(p, TF_REDUCE_DYNAMIC);
   if (affine && !check_ctas(p)) return false;
@@ -191,11 +211,11 @@ static unsigned number_of(int64_t *values, unsigned *count, int64_t value) {
 /* Coordinates on the mesh axes of one kind, as a number. */
 static int64_t coordinates_of_kind(const tf_side *source, tf_shard_kind kind, const int64_t *coordinates) {
   const tf_layout *layout = tf_type_layout(source->type);
-  int64_t number = 0;
+  uint64_t number = 0;
   for (unsigned i = 0; i < source->placement->axis_count && i < tf_layout_attr_count(layout); i++)
     if (tf_layout_attr(layout, i).kind == kind)
-      number = number * tf_static_or(source->placement->axes[i].extent, 1) + coordinates[i];
-  return number;
+      number = number * (uint64_t)tf_static_or(source->placement->axes[i].extent, 1) + (uint64_t)coordinates[i];
+  return (int64_t)number;
 }
 
 static bool classify(tf_planner *p) {
@@ -206,20 +226,20 @@ static bool classify(tf_planner *p) {
     tf_plan_thread *thread = &p->threads[t];
     if (!tf_placement_coordinates(placement, -1, t, coordinates)) return fault(p, TF_REDUCE_MISSES);
     bool lanes = placement->level_count == 1 && placement->levels[0].lane;
-    thread->key = tf_side_instance(p->v, p->source, t) * 64 + (lanes ? t / 32 : 0);
+    uint64_t instance = (uint64_t)tf_side_instance(p->v, p->source, t);
+    thread->key = (int64_t)(instance * (TF_MAX_BLOCK / 32) + (uint64_t)(lanes ? t / 32 : 0));
     thread->replica = coordinates_of_kind(p->source, TF_SHARD_BROADCAST, coordinates);
     thread->share = coordinates_of_kind(p->source, TF_SHARD_PARTIAL, coordinates);
     thread->part = number_of(p->parts, &p->part_count, thread->share);
-    unsigned class = 0;
-    while (class < p->class_count &&
-           (p->class_keys[class] != thread->key || p->class_replicas[class] != thread->replica))
-      class ++;
-    if (class == p->class_count) {
-      p->class_keys[class] = thread->key;
-      p->class_replicas[class] = thread->replica;
+    unsigned cls = 0;
+    while (cls < p->class_count && (p->class_keys[cls] != thread->key || p->class_replicas[cls] != thread->replica))
+      cls++;
+    if (cls == p->class_count) {
+      p->class_keys[cls] = thread->key;
+      p->class_replicas[cls] = thread->replica;
       p->class_count++;
     }
-    thread->class = class;
+    thread->cls = cls;
   }
   int64_t cells = p->numel * p->class_count * p->part_count;
   return cells <= MOST_CELLS || fault(p, TF_REDUCE_DYNAMIC);
@@ -242,7 +262,7 @@ static void fill_holders(tf_planner *p) {
   for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1)) {
     if (!coordinates_on(p->source, t, coordinates)) continue;
     tf_ownership_enumerate(&p->elements, coordinates, elements);
-    int16_t *holder = p->holder + (p->threads[t].class * p->part_count + p->threads[t].part) * p->numel;
+    int16_t *holder = p->holder + (p->threads[t].cls * p->part_count + p->threads[t].part) * p->numel;
     for (int64_t i = 0; i < local; i++) {
       if (elements[i] < 0 || elements[i] >= p->numel) continue;
       if (holder[elements[i]] < 0) holder[elements[i]] = (int16_t)t;
@@ -276,26 +296,26 @@ static void unite(tf_planner *p, int32_t a, int32_t b) {
   if (a != b) p->parent[a > b ? a : b] = a > b ? b : a;
 }
 
-static int32_t node_of(const tf_planner *p, unsigned class, int64_t result) {
-  return (int32_t)(TF_MAX_BLOCK + class * p->results + result);
+static int32_t node_of(const tf_planner *p, unsigned cls, int64_t result) {
+  return (int32_t)(TF_MAX_BLOCK + cls * p->results + result);
 }
 
 /* The thread that gives `element` of one share to a class: of its own replica, else of another one with the same key. */
-static int find_holder(const tf_planner *p, unsigned class, unsigned part, int64_t element) {
-  int own = p->holder[(class * p->part_count + part) * p->numel + element];
+static int find_holder(const tf_planner *p, unsigned cls, unsigned part, int64_t element) {
+  int own = p->holder[(cls * p->part_count + part) * p->numel + element];
   for (unsigned c = 0; c < p->class_count && own < 0; c++)
-    if (p->class_keys[c] == p->class_keys[class]) own = p->holder[(c * p->part_count + part) * p->numel + element];
+    if (p->class_keys[c] == p->class_keys[cls]) own = p->holder[(c * p->part_count + part) * p->numel + element];
   return own;
 }
 
-/* Unites a needed result of a class with everybody who holds a piece of it. */
-static bool gather(tf_planner *p, unsigned class, int64_t result) {
+/* Unites a needed result of a cls with everybody who holds a piece of it. */
+static bool gather(tf_planner *p, unsigned cls, int64_t result) {
   for (int64_t i = 0; i < p->per_result; i++) {
     int32_t element = p->by_result[result * p->per_result + i];
     for (unsigned part = 0; part < p->part_count; part++) {
-      int holder = find_holder(p, class, part, element);
+      int holder = find_holder(p, cls, part, element);
       if (holder < 0) return false;
-      unite(p, node_of(p, class, result), holder);
+      unite(p, node_of(p, cls, result), holder);
     }
   }
   return true;
@@ -314,13 +334,13 @@ static bool connect(tf_planner *p) {
     if (!coordinates_on(p->destination, t, coordinates)) continue;
     tf_ownership_enumerate(&p->wanted, coordinates, wanted);
     for (int64_t i = 0; i < local; i++) {
-      unsigned class = p->threads[t].class;
+      unsigned cls = p->threads[t].cls;
       int64_t result = result_of_wanted(p, wanted[i]);
       if (result < 0 || result >= p->results) return fault(p, TF_REDUCE_MISSES);
-      uint8_t *needed = &p->needed[class * p->results + result];
-      if (!*needed && !gather(p, class, result)) return fault(p, TF_REDUCE_MISSES);
+      uint8_t *needed = &p->needed[cls * p->results + result];
+      if (!*needed && !gather(p, cls, result)) return fault(p, TF_REDUCE_MISSES);
       *needed = 1;
-      unite(p, (int32_t)t, node_of(p, class, result));
+      unite(p, (int32_t)t, node_of(p, cls, result));
     }
   }
   return true;
@@ -360,12 +380,12 @@ static void merge_groups(tf_thread_set *groups, unsigned *count) {
   }
 }
 
-/* Results that the group's threads need, each once per class. */
+/* Results that the group's threads need, each once per cls. */
 static int64_t results_of_group(tf_planner *p, const tf_thread_set *group) {
   int64_t count = 0;
-  for (unsigned class = 0; class < p->class_count; class ++)
+  for (unsigned cls = 0; cls < p->class_count; cls++)
     for (int64_t r = 0; r < p->results; r++) {
-      int32_t top = p->needed[class * p->results + r] ? root(p, node_of(p, class, r)) : TF_MAX_BLOCK;
+      int32_t top = p->needed[cls * p->results + r] ? root(p, node_of(p, cls, r)) : TF_MAX_BLOCK;
       count += top < TF_MAX_BLOCK && tf_threads_has(group, top);
     }
   return count;

@@ -13,8 +13,8 @@
 
 typedef enum tf_reduce_fault {
   TF_REDUCE_FINE,
-  TF_REDUCE_CROSSES_CTAS, /* axis */
-  TF_REDUCE_MISSES,       /* thread */
+  TF_REDUCE_CROSSES_CTAS,
+  TF_REDUCE_MISSES, /* thread */
   TF_REDUCE_UNEVEN, /* a group across warps that is neither the block nor whole warps: thread (its first), count */
   TF_REDUCE_DYNAMIC /* the distribution over warps and threads is symbolic, or too large to enumerate */
 } tf_reduce_fault;
@@ -22,7 +22,6 @@ typedef enum tf_reduce_fault {
 typedef struct tf_reduce_plan {
   tf_reduce_fault fault;
   int64_t thread, count;
-  unsigned axis;
   unsigned group_count; /* groups of more than one thread */
   const tf_thread_set *groups;
   const bool *crosses_warps; /* per group */

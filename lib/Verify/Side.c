@@ -153,7 +153,8 @@ int64_t tf_side_span(const tf_verifier *v, const tf_side *side) {
     int64_t extent = tf_static_or(side->reduced.factors[i].extent, -1),
             step = tf_static_or(side->reduced.factors[i].step, -1);
     if (extent < 0 || step < 0) return -1;
-    span += (extent - 1) * step;
+    int64_t reach;
+    if (__builtin_mul_overflow(extent - 1, step, &reach) || __builtin_add_overflow(span, reach, &span)) return -1;
   }
   return span;
 }
@@ -207,7 +208,8 @@ static int64_t digits(const tf_placement *placement, const tf_ownership *ownersh
     const tf_factor *factor = &ownership->factors[i];
     if (!is_walked(factor) || level_of(placement, factor->mesh_axis) == TF_LEVEL_CTA) continue;
     int64_t extent = tf_static_or(factor->extent, 1);
-    number = number * extent + coordinates[factor->mesh_axis] / factor->divisor % extent;
+    int64_t digit = coordinates[factor->mesh_axis] / factor->divisor % extent;
+    number = (int64_t)((uint64_t)number * (uint64_t)extent + (uint64_t)digit);
   }
   return number;
 }
@@ -247,7 +249,7 @@ bool tf_index_map_of(const tf_type *destination, const tf_type *source, bool sam
     int64_t extent = tf_static_or(tf_type_extent(source, source_rank - 1 - i), axis == 0 ? 2 : -1);
     if (extent < 0) return false;
     map->source_strides[axis] = extent == 1 ? 0 : stride;
-    stride *= extent; /* of the first axis it is not used any more */
+    if (__builtin_mul_overflow(stride, extent, &stride)) return false; /* the first axis's is not used any more */
   }
   return true;
 }

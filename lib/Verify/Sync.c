@@ -16,7 +16,7 @@ static void refuse(tf_verifier *v, tf_sync_fault fault, const tf_mesh *mesh, con
   const char *reason = NULL;
   bool note = false;
   int64_t base = 0, count = 0;
-  tf_participants(mesh, &base, &count);
+  if (fault == TF_SYNC_NOT_ALIGNED) tf_participants(mesh, &base, &count);
   int64_t unit = tf_mesh_has_level(mesh, TF_LEVEL_THREAD) ? 1 : 32;
   long long first = base * unit, total = count * unit;
   switch (fault) {
