@@ -209,6 +209,48 @@ static void append_upper(tf_string *out, const char *prefix, const char *name) {
   }
 }
 
+/* Values that only the language itself has. */
+static void append_object(tf_context *context, tf_string *out, const tf_value *value) {
+  switch (value->kind) {
+  case TF_VALUE_SHARD_ATTR:
+    append_shard_attr(out, value->shard_attr);
+    break;
+  case TF_VALUE_TYPE:
+    tf_string_puts(out, tf_type_print(context, value->type.type));
+    break;
+  case TF_VALUE_ATOM:
+    append_atom(out, value->atom);
+    break;
+  case TF_VALUE_TARGET:
+    append_target(out, value->target);
+    break;
+  case TF_VALUE_BINARY_KIND:
+    append_upper(out, "BinaryKind.", tf_binary_name((tf_binary_kind)value->enumerator));
+    break;
+  case TF_VALUE_UNARY_KIND:
+    append_upper(out, "UnaryKind.", tf_unary_name((tf_unary_kind)value->enumerator));
+    break;
+  case TF_VALUE_REDUCE_KIND:
+    append_upper(out, "ReduceKind.", tf_reduce_name((tf_reduce_kind)value->enumerator));
+    break;
+  case TF_VALUE_LAUNCH_ATTR_KIND:
+    tf_string_printf(out, "CudaLaunchAttr.%s", tf_launch_attr_name((tf_launch_attr_kind)value->enumerator));
+    break;
+  case TF_VALUE_LAUNCH_ATTRS:
+    append_launch_attrs(out, value->launch_attrs);
+    break;
+  case TF_VALUE_MMA_OP:
+    tf_string_printf(out, "T.cuda.mma.%s", value->mma_op);
+    break;
+  case TF_VALUE_PATH:
+    tf_string_puts(out, value->path);
+    break;
+  default:
+    tf_string_puts(out, tf_value_describe(value));
+    break;
+  }
+}
+
 void tf_value_append(tf_context *context, tf_string *out, const tf_value *value) {
   switch (value->kind) {
   case TF_VALUE_BOOL:
@@ -245,41 +287,8 @@ void tf_value_append(tf_context *context, tf_string *out, const tf_value *value)
   case TF_VALUE_MESH:
     tf_string_puts(out, tf_mesh_print(context, value->mesh.mesh));
     break;
-  case TF_VALUE_SHARD_ATTR:
-    append_shard_attr(out, value->shard_attr);
-    break;
-  case TF_VALUE_TYPE:
-    tf_string_puts(out, tf_type_print(context, value->type.type));
-    break;
-  case TF_VALUE_ATOM:
-    append_atom(out, value->atom);
-    break;
-  case TF_VALUE_TARGET:
-    append_target(out, value->target);
-    break;
-  case TF_VALUE_BINARY_KIND:
-    append_upper(out, "BinaryKind.", tf_binary_name((tf_binary_kind)value->enumerator));
-    break;
-  case TF_VALUE_UNARY_KIND:
-    append_upper(out, "UnaryKind.", tf_unary_name((tf_unary_kind)value->enumerator));
-    break;
-  case TF_VALUE_REDUCE_KIND:
-    append_upper(out, "ReduceKind.", tf_reduce_name((tf_reduce_kind)value->enumerator));
-    break;
-  case TF_VALUE_LAUNCH_ATTR_KIND:
-    tf_string_printf(out, "CudaLaunchAttr.%s", tf_launch_attr_name((tf_launch_attr_kind)value->enumerator));
-    break;
-  case TF_VALUE_LAUNCH_ATTRS:
-    append_launch_attrs(out, value->launch_attrs);
-    break;
-  case TF_VALUE_MMA_OP:
-    tf_string_printf(out, "T.cuda.mma.%s", value->mma_op);
-    break;
-  case TF_VALUE_PATH:
-    tf_string_puts(out, value->path);
-    break;
   default:
-    tf_string_puts(out, tf_value_describe(value));
+    append_object(context, out, value);
     break;
   }
 }
