@@ -18,7 +18,7 @@
 
 #define MAX_BARE_PARAMS 256
 
-typedef struct session {
+typedef struct job {
   const tf_run_options *options;
   tf_run_source source;
   tf_runtime *rt;
@@ -29,10 +29,10 @@ typedef struct session {
   tf_argument *arguments;
   void **bare; /* values of a bare kernel: pointers to addresses or bits */
   tf_run_ptx_param *ptx_params;
-} session;
+} job;
 
 /* The runtime's message; one that begins with a place in a source, "FILE:12:5: ", keeps it in front. */
-static bool failed(const session *s) {
+static bool failed(const job *s) {
   const char *message = tf_runtime_message(s->rt), *name = s->source.name;
   size_t length = strlen(name);
   unsigned line, column;
@@ -52,7 +52,7 @@ static bool wants_simulator(const tf_run_options *o) {
 }
 
 /* Checkers, counters and seeds exist on the simulated device only, so asking for them chooses it. */
-static bool open_device(session *s) {
+static bool open_device(job *s) {
   const tf_run_options *o = s->options;
   tf_device_options d = TF_DEVICE_OPTIONS_INIT;
   const char *spec = o->device;
@@ -70,7 +70,7 @@ static bool open_device(session *s) {
   return true;
 }
 
-static bool load_program(session *s) {
+static bool load_program(job *s) {
   tf_program_source source = TF_PROGRAM_SOURCE_INIT;
   source.name = s->source.name;
   source.image = s->source.ptx;
@@ -84,7 +84,7 @@ static bool load_program(session *s) {
 /* ---- What is run ------------------------------------------------------------------------------------------------- */
 
 /* A kernel that only the PTX describes; without --kernel it is the only or first one. */
-static bool choose_bare(session *s) {
+static bool choose_bare(job *s) {
   const tf_run_options *o = s->options;
   char found[128] = "";
   s->ptx_params = calloc(MAX_BARE_PARAMS, sizeof *s->ptx_params);
@@ -99,7 +99,7 @@ static bool choose_bare(session *s) {
   return tf_run_params_of_ptx(o, s->source.name, s->ptx_params, count, &s->params);
 }
 
-static bool choose(session *s) {
+static bool choose(job *s) {
   const tf_run_options *o = s->options;
   const tf_manifest *m = s->program->manifest;
   if (!m && o->entry) return tf_run_error(s->source.name, "--entry needs a manifest: give --manifest=FILE.json");
@@ -110,7 +110,7 @@ static bool choose(session *s) {
   return tf_run_params_of_signature(o, s->source.name, m, &s->entry->manifest->signature, &s->params);
 }
 
-static bool make_arguments(session *s) {
+static bool make_arguments(job *s) {
   s->arguments = calloc(s->params.count + 1, sizeof *s->arguments);
   s->bare = calloc(s->params.count + 1, sizeof *s->bare);
   if (!s->arguments || !s->bare) return tf_run_error("tf-run", "out of memory");
@@ -127,7 +127,7 @@ static bool make_arguments(session *s) {
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static tf_status launch(session *s) {
+static tf_status launch(job *s) {
   if (s->entry) return tf_entry_call(s->entry, NULL, s->arguments, s->params.count);
   const tf_run_options *o = s->options;
   tf_launch_config c = TF_LAUNCH_CONFIG_INIT;
@@ -157,7 +157,7 @@ static void print_times(double *times, unsigned count) {
          times[count - 1] * 1e3);
 }
 
-static bool run_all(session *s, double *times) {
+static bool run_all(job *s, double *times) {
   tf_status status = TF_OK;
   tf_run_progress *progress = tf_run_progress_start("running");
   for (unsigned i = 0; i < s->options->repeat && status == TF_OK; i++) {
@@ -171,7 +171,7 @@ static bool run_all(session *s, double *times) {
   return status == TF_OK || failed(s);
 }
 
-static bool run(session *s) {
+static bool run(job *s) {
   double *times = calloc(s->options->repeat, sizeof *times);
   if (!times) return tf_run_error("tf-run", "out of memory");
   bool good = run_all(s, times);
@@ -182,7 +182,7 @@ static bool run(session *s) {
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-static bool write_outs(session *s) {
+static bool write_outs(job *s) {
   const tf_run_options *o = s->options;
   char message[512];
   for (unsigned i = 0; i < o->outs.count; i++) {
@@ -197,7 +197,7 @@ static bool write_outs(session *s) {
 }
 
 /* All comparisons are made even if the first one fails. */
-static bool compare(session *s) {
+static bool compare(job *s) {
   const tf_run_options *o = s->options;
   bool good = true;
   for (unsigned i = 0; i < o->expects.count; i++) {
@@ -207,7 +207,7 @@ static bool compare(session *s) {
   return good;
 }
 
-static bool print_counters(session *s) {
+static bool print_counters(job *s) {
   char *text = NULL;
   if (!s->options->counters) return true;
   if (tf_device_counters(s->rt, s->options->counters_json, &text) != TF_OK) return failed(s);
@@ -216,7 +216,7 @@ static bool print_counters(session *s) {
   return true;
 }
 
-static bool show_results(session *s) {
+static bool show_results(job *s) {
   if (!tf_run_params_download(s->rt, s->options, &s->params)) return false;
   for (unsigned i = 0; i < s->options->prints.count; i++) {
     const tf_run_param *p = tf_run_params_find(&s->params, s->options->prints.items[i].name);
@@ -226,14 +226,14 @@ static bool show_results(session *s) {
   return compare(s) && good;
 }
 
-static bool run_session(session *s) {
+static bool run_job(job *s) {
   if (!tf_run_source_load(s->options, &s->source)) return false;
   if (tf_runtime_create(&s->rt) != TF_OK) return tf_run_error("tf-run", "out of memory");
   return open_device(s) && load_program(s) && choose(s) && tf_run_params_upload(s->rt, &s->params) &&
          make_arguments(s) && run(s) && show_results(s);
 }
 
-static void close_session(session *s) {
+static void close_job(job *s) {
   if (s->rt) tf_run_params_free(s->rt, &s->params);
   tf_program_unload(s->program);
   tf_runtime_destroy(s->rt);
@@ -246,9 +246,9 @@ static void close_session(session *s) {
 int main(int argc, char **argv) {
   tf_run_options options;
   tf_run_options_parse(argc, argv, &options);
-  session s = {.options = &options};
-  bool good = run_session(&s);
-  close_session(&s);
+  job s = {.options = &options};
+  bool good = run_job(&s);
+  close_job(&s);
   if (fflush(stdout) != 0 || ferror(stdout)) good = tf_run_error("tf-run", "standard output cannot be written");
   return good ? 0 : 1;
 }
