@@ -27,9 +27,9 @@ static int by_opcode(const void *a, const void *b) {
   return c ? c : x->order < y->order ? -1 : 1;
 }
 
-static bool index_rows(tf_device *d) {
+static bool index_rows(tf_device *d, bool baseline) {
   size_t count = 0, n = 0;
-  const tf_family *const *families = tf_families();
+  const tf_family *const *families = tf_families(baseline);
   for (size_t f = 0; families[f]; f++)
     count += families[f]->count;
   keyed_row *keyed = calloc(count, sizeof *keyed);
@@ -59,7 +59,7 @@ tf_status tf_sim_device_create(const char *profile, const tf_sim_options *option
   tf_memory_init(&d->memory, options && options->memory ? options->memory : p->memory_bytes);
   set_options(d, options);
   (void)pthread_mutex_init(&d->lock, NULL);
-  if (!index_rows(d)) {
+  if (!index_rows(d, d->options.baseline)) {
     tf_sim_device_destroy(d);
     return TF_OUT_OF_MEMORY;
   }

@@ -23,7 +23,8 @@ static const tf_family *const v3[] = {
     NULL};
 #endif
 
-const tf_family *const *tf_families(void) {
+const tf_family *const *tf_families(bool baseline) {
+  if (baseline) return base;
 #ifdef TF_SIM_HAVE_V3
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return v3;
 #endif

@@ -123,8 +123,8 @@ typedef struct tf_family {
   size_t count;
 } tf_family;
 
-/* Families of the variant that suits this CPU; null-terminated. */
-const tf_family *const *tf_families(void);
+/* Families of the variant that suits this CPU, or of the baseline; null-terminated. */
+const tf_family *const *tf_families(bool baseline);
 
 /* Sets of modifiers that many rows share. */
 #define TF_RND    "rn|rz|rm|rp"

@@ -34,6 +34,7 @@ typedef struct tf_sim_options {
   bool force_parallel; /* let launches with global atomics use several threads too: faster, not deterministic */
   uint64_t seed;       /* shuffles lane, warp and CTA order; 0: natural order */
   uint64_t budget;     /* warp instructions a launch may execute; 0: no limit */
+  bool baseline;       /* do not use the CPU's vector extensions; read by tf_sim_device_create only */
   uint64_t memory;     /* bytes of global memory; 0: the profile's, of which the host gives only what is touched */
   void (*print)(void *user, const char *text, size_t length); /* printf and assert output of kernels; null: dropped */
   void *user;

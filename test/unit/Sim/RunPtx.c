@@ -5,15 +5,19 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-void run_ptx(const char *profile, const char *ptx, unsigned grid, unsigned block, void *bytes, size_t size) {
+static void run_variant(bool baseline, const char *profile, const char *ptx, unsigned grid, unsigned block, void *bytes,
+                        size_t size) {
   tf_sim_device *device;
   tf_sim_module *module;
   tf_sim_report report;
   uint64_t address;
   char message[512] = "";
-  ck_assert_int_eq(tf_sim_device_create(profile, &(tf_sim_options){.checks = TF_SIM_CHECK_MEM}, &device), TF_OK);
+  ck_assert_int_eq(
+      tf_sim_device_create(profile, &(tf_sim_options){.checks = TF_SIM_CHECK_MEM, .baseline = baseline}, &device),
+      TF_OK);
   ck_assert_msg(tf_sim_module_load(device, ptx, strlen(ptx), message, sizeof message, &module) == TF_OK, "%s\n%s",
                 message, ptx);
   ck_assert_int_eq(tf_sim_alloc(device, size, &address), TF_OK);
@@ -27,6 +31,17 @@ void run_ptx(const char *profile, const char *ptx, unsigned grid, unsigned block
   ck_assert_int_eq(tf_sim_read(device, bytes, address, size), TF_OK);
   tf_sim_module_unload(module);
   tf_sim_device_destroy(device);
+}
+
+/* With and without the CPU's vector extensions: the same bytes. */
+void run_ptx(const char *profile, const char *ptx, unsigned grid, unsigned block, void *bytes, size_t size) {
+  void *again = malloc(size);
+  ck_assert_ptr_nonnull(again);
+  memcpy(again, bytes, size);
+  run_variant(false, profile, ptx, grid, block, bytes, size);
+  run_variant(true, profile, ptx, grid, block, again, size);
+  ck_assert_msg(memcmp(bytes, again, size) == 0, "the variants differ in\n%s", ptx);
+  free(again);
 }
 
 /* Each register is loaded and stored in its own width. */
