@@ -16,21 +16,21 @@ typedef uint32_t (*comparer)(const void *a, const void *b);
 
 #define ORDERED(n, S, C, V)                                                                                            \
   COMPARE(eq_##n, S, C, V(a) == V(b))                                                                                  \
-  COMPARE(ne_##n, S, C, (V(a) < V(b)) | (V(a) > V(b)))                                                                 \
+  COMPARE(ne_##n, S, C, (int)(V(a) < V(b)) | (int)(V(a) > V(b)))                                                       \
   COMPARE(lt_##n, S, C, V(a) < V(b))                                                                                   \
   COMPARE(le_##n, S, C, V(a) <= V(b))                                                                                  \
   COMPARE(gt_##n, S, C, V(a) > V(b))                                                                                   \
   COMPARE(ge_##n, S, C, V(a) >= V(b))
 #define UNORDERED(n, S, C, V)                                                                                          \
   ORDERED(n, S, C, V)                                                                                                  \
-  COMPARE(equ_##n, S, C, !((V(a) < V(b)) | (V(a) > V(b))))                                                             \
+  COMPARE(equ_##n, S, C, !((int)(V(a) < V(b)) | (int)(V(a) > V(b))))                                                   \
   COMPARE(neu_##n, S, C, !(V(a) == V(b)))                                                                              \
   COMPARE(ltu_##n, S, C, !(V(a) >= V(b)))                                                                              \
   COMPARE(leu_##n, S, C, !(V(a) > V(b)))                                                                               \
   COMPARE(gtu_##n, S, C, !(V(a) <= V(b)))                                                                              \
   COMPARE(geu_##n, S, C, !(V(a) < V(b)))                                                                               \
-  COMPARE(num_##n, S, C, (V(a) == V(a)) & (V(b) == V(b)))                                                              \
-  COMPARE(nan_##n, S, C, (V(a) != V(a)) | (V(b) != V(b)))
+  COMPARE(num_##n, S, C, (int)(V(a) == V(a)) & (int)(V(b) == V(b)))                                                    \
+  COMPARE(nan_##n, S, C, (int)(V(a) != V(a)) | (int)(V(b) != V(b)))
 
 static inline float flushed(float x) {
   uint32_t bits = tf_float_bits(x);
