@@ -48,10 +48,10 @@ typedef struct tf_module_lowering {
   const tf_target *target; /* never null, never cpu */
   LLVMContextRef llvm;
   LLVMModuleRef llvm_module;
-  tf_arena arena;         /* lives as long as this lowering */
-  unsigned ptx_version;   /* the least that serves what was emitted so far, times 10 */
-  bool failed;            /* something was reported as unsupported */
-  const char *missing; /* the feature that was reported last, and where */
+  tf_arena arena;       /* lives as long as this lowering */
+  unsigned ptx_version; /* the least that serves what was emitted so far, times 10 */
+  bool failed;          /* something was reported as unsupported */
+  const char *missing;  /* the feature that was reported last, and where */
   tf_loc missing_loc;
   LLVMDIBuilderRef debug; /* -g; else null */
   LLVMMetadataRef debug_file;

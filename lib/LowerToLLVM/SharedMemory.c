@@ -15,6 +15,7 @@ static LLVMValueRef add_global(const tf_lowering *lowering, const char *name, in
 static tf_shared_plan *plan_of(tf_lowering *lowering) {
   if (lowering->shared) return lowering->shared;
   lowering->shared_base = add_global(lowering, "", 0);
+  lowering->shared_pointer = tf_lower_opaque_pointer(lowering, lowering->shared_base);
   return lowering->shared = tf_shared_plan_create(lowering->module->module, lowering->kernel);
 }
 
@@ -24,7 +25,8 @@ LLVMValueRef tf_shared_allocate(tf_lowering *lowering, const tf_expr *var, int64
   int64_t offset = var ? tf_shared_plan_offset(plan, path, var)
                        : tf_shared_plan_scratch(plan, path, lowering->stmt, bytes, alignment);
   LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(lowering->llvm), (uint64_t)offset, 0);
-  return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(lowering->llvm), lowering->shared_base, &index, 1);
+  LLVMTypeRef byte = LLVMInt8TypeInContext(lowering->llvm);
+  return LLVMBuildInBoundsGEP2(lowering->entry_builder, byte, lowering->shared_pointer, &index, 1, "");
 }
 
 static LLVMValueRef final_global(const tf_lowering *lowering, const tf_shared_plan *plan) {
