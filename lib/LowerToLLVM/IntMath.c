@@ -44,9 +44,9 @@ static tf_int_facts facts_of_sum(tf_int_facts a, tf_int_facts b, bool subtract) 
   tf_int_facts out = TF_FACTS_NONE;
   bool overflow = !bounded(a) || !bounded(b);
   if (!overflow && subtract)
-    overflow = __builtin_sub_overflow(a.min, b.max, &out.min) | __builtin_sub_overflow(a.max, b.min, &out.max);
+    overflow = __builtin_sub_overflow(a.min, b.max, &out.min) || __builtin_sub_overflow(a.max, b.min, &out.max);
   else if (!overflow)
-    overflow = __builtin_add_overflow(a.min, b.min, &out.min) | __builtin_add_overflow(a.max, b.max, &out.max);
+    overflow = __builtin_add_overflow(a.min, b.min, &out.min) || __builtin_add_overflow(a.max, b.max, &out.max);
   if (overflow) out = TF_FACTS_NONE;
   out.divisor = tf_int_gcd(a.divisor, b.divisor);
   /* Wrap-around keeps divisibility by powers of two only. */
@@ -59,8 +59,8 @@ static tf_int_facts facts_of_product(tf_int_facts a, tf_int_facts b) {
   int64_t corner[4], divisor;
   bool overflow = !bounded(a) || !bounded(b);
   if (!overflow)
-    overflow = __builtin_mul_overflow(a.min, b.min, &corner[0]) | __builtin_mul_overflow(a.min, b.max, &corner[1]) |
-               __builtin_mul_overflow(a.max, b.min, &corner[2]) | __builtin_mul_overflow(a.max, b.max, &corner[3]);
+    overflow = __builtin_mul_overflow(a.min, b.min, &corner[0]) || __builtin_mul_overflow(a.min, b.max, &corner[1]) ||
+               __builtin_mul_overflow(a.max, b.min, &corner[2]) || __builtin_mul_overflow(a.max, b.max, &corner[3]);
   if (!overflow) {
     out.min = out.max = corner[0];
     for (int i = 1; i < 4; i++) {
