@@ -118,7 +118,8 @@ static LLVMValueRef f32_to_f8_bits(tf_lowering *lowering, LLVMValueRef x, eight_
   LLVMValueRef limits[2] = {magnitude, LLVMConstReal(f32, f.largest)};
   LLVMValueRef clamped = tf_lower_llvm_intrinsic(lowering, "llvm.minnum", 1, &f32, 2, limits);
   LLVMValueRef bits = LLVMBuildBitCast(b, clamped, i32, "");
-  LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, tf_llvm_i32(lowering, drop), ""), tf_llvm_i32(lowering, 1), "");
+  LLVMValueRef odd =
+      LLVMBuildAnd(b, LLVMBuildLShr(b, bits, tf_llvm_i32(lowering, drop), ""), tf_llvm_i32(lowering, 1), "");
   LLVMValueRef half = LLVMBuildAdd(b, odd, tf_llvm_i32(lowering, (1 << (drop - 1)) - 1), "");
   LLVMValueRef rounded = LLVMBuildLShr(b, LLVMBuildAdd(b, bits, half, ""), tf_llvm_i32(lowering, drop), "");
   LLVMValueRef normal = LLVMBuildSub(b, rounded, tf_llvm_i32(lowering, (int64_t)(127 - f.bias) << f.mantissa), "");
@@ -164,7 +165,8 @@ static LLVMValueRef f8_bits_to_f32(tf_lowering *lowering, LLVMValueRef code, tf_
     special = LLVMBuildSelect(b, infinite, LLVMConstReal(f32, __builtin_inf()), special, "");
   }
   value = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntUGE, magnitude, top, ""), special, value, "");
-  LLVMValueRef sign = LLVMBuildShl(b, LLVMBuildAnd(b, wide, tf_llvm_i32(lowering, 0x80), ""), tf_llvm_i32(lowering, 24), "");
+  LLVMValueRef sign =
+      LLVMBuildShl(b, LLVMBuildAnd(b, wide, tf_llvm_i32(lowering, 0x80), ""), tf_llvm_i32(lowering, 24), "");
   return LLVMBuildBitCast(b, LLVMBuildOr(b, LLVMBuildBitCast(b, value, i32, ""), sign, ""), f32, "");
 }
 
@@ -202,7 +204,8 @@ static LLVMValueRef from_f32(tf_lowering *lowering, LLVMValueRef value, tf_dtype
   if (!is_eight_bit(to))
     return tf_dtype_bits(to) < 32 ? LLVMBuildFPTrunc(lowering->builder, value, type_of(lowering, to, width), "")
                                   : LLVMBuildFPExt(lowering->builder, value, type_of(lowering, to, width), "");
-  tf_report(lowering->context, lowering->loc, LOWER_CAST, tf_dtype_name(to));
+  if (!tf_lower_is_reported(lowering, tf_dtype_name(to)))
+    tf_report(lowering->context, lowering->loc, LOWER_CAST, tf_dtype_name(to));
   tf_lower_fail(lowering);
   return LLVMGetPoison(type_of(lowering, to, width));
 }

@@ -18,32 +18,26 @@ static void allocate_registers(tf_lowering *lowering, const tf_expr *var, const 
   tf_lower_bind(lowering, var, slot)->alignment = 16;
 }
 
-static void allocate_shared(tf_lowering *lowering, const tf_expr *var, const tf_type *type) {
+static void allocate_shared(tf_lowering *lowering, const tf_expr *var) {
   int64_t bytes = tf_shared_bytes_of(lowering->context, var);
-  (void)type;
   tf_lower_bind(lowering, var, tf_shared_allocate(lowering, var, bytes, 16))->alignment = 16;
 }
 
 void tf_lower_ALLOC_TENSOR(tf_lowering *lowering, const tf_expr *var, const tf_invocation *invocation) {
   const tf_type *type = invocation->attrs[TF_ATTRIBUTE_ALLOC_TENSOR_tensor_type].type;
   if (tf_type_storage(type) == TF_STORAGE_SMEM)
-    allocate_shared(lowering, var, type);
+    allocate_shared(lowering, var);
   else
     allocate_registers(lowering, var, type);
 }
 
-/* Nothing to make: tf_view_of finds what the variable stands for. */
-static void no_code(void) {
-}
-
+/* Spans and pointers need no code: tf_view_of finds what the variable stands for. */
 void tf_lower_MEMORY_SPAN(tf_lowering *lowering, const tf_expr *var, const tf_invocation *invocation) {
   (void)lowering, (void)var, (void)invocation;
-  no_code();
 }
 
 void tf_lower_PTR_OF(tf_lowering *lowering, const tf_expr *var, const tf_invocation *invocation) {
   (void)lowering, (void)var, (void)invocation;
-  no_code();
 }
 
 void tf_lower_TENSOR_VIEW(tf_lowering *lowering, const tf_expr *var, const tf_invocation *invocation) {

@@ -42,11 +42,23 @@ static bool covers_shape(tf_lowering *lowering, const tf_driver *driver, const t
   return tf_type_numel(lowering->context, driver->type) == tf_type_numel(lowering->context, destination->type);
 }
 
+/* A thread writes only what it sees of the destination: a source may drive a sharded destination if each thread's elements
+ * of the source are all among its elements of the destination. */
+static bool stays_inside(tf_lowering *lowering, const tf_walk *walk, const tf_tensor *tensor) {
+  const tf_tensor *destination = &walk->destination;
+  if (tensor == destination || tf_tensor_is_register(destination) || !is_sharded(destination)) return true;
+  if (walk->driver.ownership == destination->view->ownership) return true;
+  const tf_pairing *pairing = tf_lower_pairing(lowering, walk->driver.ownership, walk->driver.type,
+                                               destination->view->ownership, destination->type);
+  return !pairing || pairing->kind != TF_PAIRING_MISSING;
+}
+
 typedef bool access_fn(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
 
 static bool try_driver(tf_lowering *lowering, tf_walk *walk, const tf_tensor *tensor, access_fn *access) {
   if (!tf_driver_of(lowering, tensor, &walk->driver) || !covers_shape(lowering, &walk->driver, &walk->destination))
     return false;
+  if (!stays_inside(lowering, walk, tensor)) return false;
   walk->has_registers = false;
   if (!access(lowering, &walk->destination, &walk->driver, &walk->store)) return false;
   walk->has_registers = walk->store.registers != NULL;
@@ -60,7 +72,8 @@ static bool try_driver(tf_lowering *lowering, tf_walk *walk, const tf_tensor *te
 
 static bool choose_driver(tf_lowering *lowering, tf_walk *walk, access_fn *access) {
   for (int rank = 0; rank <= 5; rank++) {
-    if (preference(&walk->destination, true) == rank && try_driver(lowering, walk, &walk->destination, access)) return true;
+    if (preference(&walk->destination, true) == rank && try_driver(lowering, walk, &walk->destination, access))
+      return true;
     for (unsigned i = 0; i < walk->source_count; i++) {
       const tf_operand *source = &walk->sources[i];
       if (!source->is_scalar && preference(&source->tensor, false) == rank &&
