@@ -1,0 +1,82 @@
+"""Speed of the simulated device on one core: lane instructions of an FMA loop and of a memory-bound copy, matrix instructions,
+a 1024 x 1024 x 1024 bf16 product by the project's own compiler, and start-up.
+
+Rates are per second of processor time, from the difference of a long and a short run of the same kernel, so start-up and
+reading the program do not count. Usage: sim.py BUILD_FOLDER
+"""
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(sys.argv[1])
+TOOL = BUILD / "tools/tf-run/tf-run"
+KERNELS = pathlib.Path(__file__).resolve().parents[1] / "kernels"
+
+HEAD = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n)
+.maxntid 256
+{
+  .reg .pred %q; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r2, %r3, 256, %r2;
+  mul.wide.u32 %rd2, %r2, 16; add.u64 %rd1, %rd1, %rd2;
+  mov.f32 %f0, 0f3F800001; mov.f32 %f1, 0f3F7FFFFE; cvt.rn.f32.u32 %f2, %r2; mov.u32 %r4, 0; mov.u32 %r5, 0; mov.u32 %r6, 0;
+"""
+LOOP = "L: {body}  add.u32 %r4, %r4, 1; setp.lt.u32 %q, %r4, %r1; @%q bra L;\n"
+TAIL = "  st.global.f32 [%rd1], %f2; st.global.f32 [%rd1+4], %f3; st.global.u32 [%rd1+8], %r6;\n  ret;\n}\n"
+
+FMA = "".join(f"fma.rn.f32 %f{2 + i}, %f{2 + i}, %f0, %f1; " for i in range(16))
+COPY = "".join("ld.global.v4.u32 {%r10,%r11,%r12,%r13}, [%rd1]; st.global.v4.u32 [%rd1+65536], {%r10,%r11,%r12,%r13}; "
+               for _ in range(8))
+MMA = "".join("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f2,%f3,%f4,%f5}, {%r2,%r4,%r5,%r6}, {%r2,%r4}, "
+              "{%f2,%f3,%f4,%f5}; " for _ in range(8))
+
+
+def processor_time(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def loop_rate(folder, body, per_iteration, ctas, short, long):
+    """Units per second; per_iteration units are done by each warp in one iteration."""
+    path = pathlib.Path(folder) / "k.ptx"
+    path.write_text(HEAD + LOOP.format(body=body) + TAIL)
+
+    def run(n):
+        return min(processor_time([TOOL, "--device=sim:sm_80", "--kernel=k", f"--grid={ctas}", "--block=256",
+                                   "--type=0=u32[65536]", f"--arg=1={n}", str(path)]) for _ in range(3))
+
+    return per_iteration * ctas * 8 * (long - short) / (run(long) - run(short))
+
+
+def matmul_time():
+    """Processor time of the 1024^3 product with random operands."""
+    size = [f"-D{name}=1024" for name in "MNK"]
+    return min(processor_time([TOOL, "--device=sim:sm_80", *size, "--arg=a=random:1", "--arg=b=random:2",
+                               str(KERNELS / "matmul.tir")]) for _ in range(3))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        fma = loop_rate(folder, FMA, 32 * 19, 8, 1000, 41000)
+        copy = loop_rate(folder, COPY, 32 * 19, 8, 1000, 11000)
+        mma = loop_rate(folder, MMA, 8, 8, 100, 2100)
+        empty = pathlib.Path(folder) / "e.ptx"
+        empty.write_text(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n")
+        start = min(processor_time([BUILD / "bench/bench-sim-startup", empty]) for _ in range(5))
+    print(f"FMA loop                 {fma / 1e9:8.2f} G lane instructions/s")
+    print(f"copy, 16 bytes a lane    {copy / 1e6:8.0f} M lane instructions/s")
+    print(f"mma.m16n8k16 bf16        {mma / 1e6:8.2f} M/s")
+    print(f"1024^3 bf16 product      {matmul_time():8.2f} s")
+    print(f"start-up to an empty kernel {start * 1e3:5.1f} ms")
+
+
+main()
