@@ -44,7 +44,7 @@ CUresult tf_sim_cuMemAllocPitch(CUdeviceptr *ptr, size_t *pitch, size_t width_by
   return r;
 }
 
-static CUresult new_host(size_t bytes, unsigned flags, int kind, void *pointer, void **out) {
+static CUresult new_host(size_t bytes, unsigned flags, tf_host_kind kind, void *pointer, void **out) {
   tf_sim_state *s = tf_sim_now();
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
@@ -68,11 +68,11 @@ static CUresult new_host(size_t bytes, unsigned flags, int kind, void *pointer, 
 }
 
 /* Takes the block that begins at `pointer` out of the list; null if there is none of this kind. */
-static tf_sim_host *take_host(const void *pointer, int kind) {
+static tf_sim_host *take_host(const void *pointer, tf_host_kind kind) {
   tf_sim_state *s = tf_sim_now();
   pthread_mutex_lock(&s->lock);
   tf_sim_host **at = &s->hosts, *found = NULL;
-  while (*at && !((*at)->pointer == pointer && (int)(*at)->kind == kind))
+  while (*at && !((*at)->pointer == pointer && (*at)->kind == kind))
     at = &(*at)->next;
   found = *at;
   if (found) *at = found->next;
@@ -80,7 +80,7 @@ static tf_sim_host *take_host(const void *pointer, int kind) {
   return found;
 }
 
-static CUresult drop_host(const void *pointer, int kind, CUresult missing) {
+static CUresult drop_host(const void *pointer, tf_host_kind kind, CUresult missing) {
   tf_sim_host *h = take_host(pointer, kind);
   if (!h) return missing;
   (void)tf_sim_free(tf_sim_now()->device, (uint64_t)(uintptr_t)h->pointer);

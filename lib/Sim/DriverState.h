@@ -88,12 +88,13 @@ struct CUevent_st {
 };
 
 /* Host memory that the API gave out or registered. */
+typedef enum tf_host_kind { TF_HOST_PINNED, TF_HOST_REGISTERED, TF_HOST_MANAGED } tf_host_kind;
 typedef struct tf_sim_host {
   struct tf_sim_host *next;
   char *pointer;
   size_t bytes;
   unsigned flags;
-  enum { TF_HOST_PINNED, TF_HOST_REGISTERED, TF_HOST_MANAGED } kind;
+  tf_host_kind kind;
 } tf_sim_host;
 
 typedef struct tf_sim_kernel_counters {

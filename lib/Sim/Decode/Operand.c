@@ -193,7 +193,8 @@ static bool frame_value(tf_decoder *d, tf_frame_base base, uint64_t offset, unsi
   }
   if (!tf_grow((void **)&d->inits, &d->init_cap, d->init_count + 1, sizeof *d->inits)) return tf_decode_no_memory(d);
   *op = new_slot(d, width == 4 ? TF_T_b32 : TF_T_b64);
-  d->inits[d->init_count++] = (tf_frame_init){.operand = *op, .offset = offset, .base = base, .width = (uint8_t)width};
+  d->inits[d->init_count++] =
+      (tf_frame_init){.operand = *op, .offset = offset, .base = (uint8_t)base, .width = (uint8_t)width};
   return true;
 }
 

@@ -153,10 +153,6 @@ static bool encode(tf_form *f, unsigned list) {
     f->refusal = "the list of registers does not match .v2, .v4 or .v8";
     return false;
   }
-  if (n * tf_type_bytes(f->types[0]) > 32) {
-    f->refusal = "a vector access has at most 256 bits";
-    return false;
-  }
   for (unsigned i = 1; i < n; i++)
     if (f->width[f->first[list] + i] != f->width[f->first[list]]) {
       f->refusal = "the registers of a vector must have one size";

@@ -257,7 +257,7 @@ START_TEST(finds_faults) {
   tf_sim_report report;
   snprintf(ptx, sizeof ptx, "%s%s%s%s", ENTRY, faults[_i].body, END, ".const .u32 c = 4;\n");
   if (strstr(faults[_i].body, "c;")) { /* the constant must stand before its use */
-    snprintf(ptx, sizeof ptx, "%.*s.const .u32 c = 4; %s%s%s", (int)strlen(HEAD), HEAD, ENTRY + strlen(HEAD),
+    snprintf(ptx, sizeof ptx, "%.*s.const .u32 c = 4; %s%s%s", (int)strlen(HEAD), HEAD, &ENTRY[strlen(HEAD)],
              faults[_i].body, END);
   }
   tf_status status = execute(ptx, (run){.grid = 1, .block = 64}, buf, 64, &report);
