@@ -31,13 +31,14 @@ def listed(tool):
     return set(LONG.findall(" ".join(columns))) | {"--version"}
 
 
+known = listed(llc) | listed(run)
 for tool in (llc, run):
     name = pathlib.Path(tool).name
     page = (docs / "man" / f"{name}.1").read_text()
     described = set(LONG.findall(plain(page).split("EXAMPLES")[0]))
     wanted = listed(tool)
     faults += [f"{name}.1 lacks {option}" for option in sorted(wanted - described)]
-    faults += [f"{name}.1 names {option}, --help does not" for option in sorted(described - wanted)]
+    faults += [f"{name}.1 names {option}, no --help does" for option in sorted(described - known)]
     tools = {"tf-llc": llc, "tf-run": run}
     for example in re.findall(r"^\.EX\n(.*?)^\.EE", page, re.M | re.S):
         for line in example.splitlines():
