@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "tf-llc " TF_VERSION;
+/* argp looks for this symbol; the build hides symbols unless told otherwise. */
+__attribute__((visibility("default"))) const char *argp_program_version = "tf-llc (TileFoundry) " TF_VERSION;
 
 enum {
   KEY_EMIT = 256,
