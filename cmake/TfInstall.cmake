@@ -4,6 +4,7 @@
 #   <prefix>/lib/libtilefoundry.so, .a            TileFoundry::tilefoundry    TileFoundry::tilefoundry-static
 #   <prefix>/lib/libtilefoundry-runtime.so, .a    TileFoundry::runtime        TileFoundry::runtime-static
 #   <prefix>/lib/libtfsim.so                      the CUDA driver's symbols over the simulated device
+#   <prefix>/share/man/man1/                      manual pages of the tools (bin/tf-llc, bin/tf-run)
 #   <prefix>/lib/pkgconfig/, <prefix>/lib/cmake/TileFoundry/
 #
 # Both hold lib/Support. That is harmless: what they share has no state, and each library calls its own copy.
@@ -32,11 +33,12 @@ function(tf_install_library name)
   install(TARGETS ${name}-static EXPORT TileFoundryStaticTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endfunction()
 
-# Headers, pkg-config files, and the CMake package.
+# Headers, manual pages, pkg-config files, and the CMake package.
 function(tf_install_package)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/tilefoundry" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
   install(TARGETS tfsim)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" FILES_MATCHING PATTERN "*.1")
   # From the .pc file up to the prefix, so that an installed tree can be moved.
   file(RELATIVE_PATH TF_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   set(TF_LLVM_LIBRARY_NAME "LLVM-${LLVM_VERSION_MAJOR}")

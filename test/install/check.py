@@ -71,6 +71,7 @@ def check_libraries():
         assert not wrong and "LLVM" not in loaded and "cuda" not in loaded, (library, wrong, loaded)
     for program in ("tf-llc", "tf-run"):
         assert "TileFoundry" in run(prefix / "bin" / program, "--version")
+        assert (prefix / "share/man/man1" / f"{program}.1").is_file()
 
 
 # ---- The examples ---------------------------------------------------------------------------------------------------

@@ -318,6 +318,26 @@ static bool is_content(const char *text) {
   return *text == '@' || strcmp(text, "zeros") == 0 || tail_after(text, "fill:") || tail_after(text, "random:");
 }
 
+/* A struct travels in an array parameter, e.g. `.param .align 8 .b8 p[56]`; the file's bytes are what is passed. */
+static bool take_bytes(const char *where, const tf_run_ptx_param *ptx, tf_run_param *p) {
+  size_t bytes = strtoul(ptx->type + 1, NULL, 10) / 8 * ptx->count, given = p->npy.count * p->npy.item_bytes;
+  p->is_bytes = true;
+  if (!p->npy.data)
+    return tf_run_error(where, "parameter '%s' is passed by value in %zu bytes: it takes --arg=%s=@FILE.npy", p->name,
+                        bytes, p->name);
+  return given == bytes || tf_run_error(where, "parameter '%s' is passed by value in %zu bytes, %s holds %zu", p->name,
+                                        bytes, p->given + 1, given);
+}
+
+/* What is copied back after the run has to be an array. */
+static bool check_results(const char *where, const char *option, const tf_run_list *list, tf_run_params *params) {
+  for (unsigned i = 0; i < list->count; i++) {
+    const tf_run_param *p = tf_run_params_find(params, list->items[i].name);
+    if (p->is_bytes) return tf_run_error(where, "%s: '%s' is passed by value", option, p->name);
+  }
+  return true;
+}
+
 /* Whether the parameter is a pointer to an array, what of, and its extents. */
 static bool guess_type(const tf_run_options *o, const char *where, const tf_run_ptx_param *ptx, tf_run_params *params,
                        tf_run_param *p) {
@@ -328,8 +348,6 @@ static bool guess_type(const tf_run_options *o, const char *where, const tf_run_
     typed = true;
   }
   bool wide = strcmp(ptx->type, "u64") == 0 || strcmp(ptx->type, "b64") == 0 || strcmp(ptx->type, "s64") == 0;
-  if (ptx->count != 1)
-    return tf_run_error(where, "parameter '%s' is passed by value in bytes, which tf-run cannot make", p->name);
   if (p->npy.data && p->npy.rank > 0 && !typed)
     typed = tf_run_element_of_npy(&p->npy, &p->element);
   else if (!typed && p->given && !is_content(p->given)) {
@@ -362,8 +380,12 @@ bool tf_run_params_of_ptx(const tf_run_options *options, const char *where, cons
       return unknown_name(where, "--type", options->types.items[i].name, out);
   for (unsigned i = 0; i < out->count; i++) {
     tf_run_param *p = &out->items[i];
-    if (!read_npy(where, p) || !guess_type(options, where, &ptx[i], out, p) || !make_value(where, p)) return false;
+    if (!read_npy(where, p)) return false;
+    if (ptx[i].count != 1 ? !take_bytes(where, &ptx[i], p)
+                          : !guess_type(options, where, &ptx[i], out, p) || !make_value(where, p))
+      return false;
     dense_strides(p);
   }
-  return true;
+  return check_results(where, "--out", &options->outs, out) && check_results(where, "--print", &options->prints, out) &&
+         check_results(where, "--expect", &options->expects, out);
 }

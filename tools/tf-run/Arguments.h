@@ -14,6 +14,7 @@ typedef struct tf_run_param {
   const tf_mparam *manifest; /* null for a bare kernel */
   tf_element element;
   bool is_scalar, is_host;
+  bool is_bytes; /* passed by value as the bytes of npy: a struct of a bare kernel, nothing that is run through */
   unsigned rank;
   int64_t shape[TF_NPY_MAX_RANK], strides[TF_NPY_MAX_RANK]; /* in elements; C order if the parameter has no own */
   uint64_t bits;                                            /* scalar */

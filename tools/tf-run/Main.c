@@ -120,7 +120,7 @@ static bool make_arguments(job *s) {
       s->arguments[i] = (tf_argument){.kind = TF_ARGUMENT_BITS, .value.u = p->bits};
     else
       s->arguments[i] = (tf_argument){.kind = TF_ARGUMENT_TENSOR, .value.tensor = &p->tensor};
-    s->bare[i] = p->is_scalar ? (void *)&p->bits : (void *)&p->storage;
+    s->bare[i] = p->is_bytes ? p->npy.data : p->is_scalar ? (void *)&p->bits : (void *)&p->storage;
   }
   return true;
 }

@@ -89,7 +89,7 @@ bool tf_run_params_upload(tf_runtime *rt, tf_run_params *params) {
   if (tf_device_get_info(rt, &info) != TF_OK) return tf_run_error("tf-run", "%s", tf_runtime_message(rt));
   for (unsigned i = 0; i < params->count; i++) {
     tf_run_param *p = &params->items[i];
-    if (p->is_scalar) continue;
+    if (p->is_scalar || p->is_bytes) continue;
     if (!upload(rt, p)) return false;
     describe(&info, p);
   }
