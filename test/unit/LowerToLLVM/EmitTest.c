@@ -1,0 +1,85 @@
+/* LLVM modules to PTX: a well-formed one gives text for its target, a broken one is a diagnostic with LLVM's own words and no
+ * text. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "LowerToLLVM/Targets/Emit.h"
+
+/* A module lowering with one function: void work(), with an end or without one. */
+typedef struct fixture {
+  tf_context *context;
+  tf_lower_options options;
+  tf_module_lowering lowering;
+} fixture;
+
+static void setup(fixture *f, const char *target, bool ends) {
+  *f = (fixture){.options = TF_LOWER_OPTIONS_INIT};
+  ck_assert_int_eq(tf_context_create(&f->context), TF_OK);
+  LLVMContextRef llvm = LLVMContextCreate();
+  f->lowering = (tf_module_lowering){.context = f->context,
+                                     .options = &f->options,
+                                     .target = tf_target_get(f->context, target),
+                                     .llvm = llvm,
+                                     .llvm_module = LLVMModuleCreateWithNameInContext("test", llvm)};
+  LLVMSetTarget(f->lowering.llvm_module, "nvptx64-nvidia-cuda");
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(llvm), NULL, 0, false);
+  LLVMValueRef function = LLVMAddFunction(f->lowering.llvm_module, "work", type);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(llvm);
+  LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(llvm, function, "entry"));
+  if (ends) LLVMBuildRetVoid(builder);
+  LLVMDisposeBuilder(builder);
+}
+
+static void teardown(fixture *f) {
+  LLVMDisposeModule(f->lowering.llvm_module);
+  LLVMContextDispose(f->lowering.llvm);
+  tf_context_destroy(f->context);
+}
+
+START_TEST(whole_modules) {
+  static const char *const targets[] = {"sm_75", "sm_90a", "sm_103f"};
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    fixture f;
+    char line[32];
+    const char *text = NULL;
+    setup(&f, targets[i], true);
+    snprintf(line, sizeof line, ".target %s", targets[i]);
+    ck_assert_int_eq(tf_emit_module(&f.lowering, &text), TF_OK);
+    ck_assert_ptr_nonnull(strstr(text, line));
+    ck_assert_ptr_nonnull(strstr(text, "work"));
+    ck_assert_uint_eq(tf_context_diagnostic_count(f.context), 0);
+    teardown(&f);
+  }
+}
+END_TEST
+
+/* LOWER_LLVM */
+START_TEST(broken_modules) {
+  fixture f;
+  const char *text = NULL;
+  setup(&f, "sm_80", false);
+  ck_assert_int_eq(tf_emit_module(&f.lowering, &text), TF_UNSUPPORTED);
+  ck_assert_ptr_null(text);
+  ck_assert(f.lowering.failed);
+  ck_assert_uint_eq(tf_context_diagnostic_count(f.context), 1);
+  const tf_diagnostic *diagnostic = tf_context_diagnostic(f.context, 0);
+  ck_assert_int_eq(diagnostic->id, TF_DIAG_LOWER_LLVM);
+  ck_assert_ptr_nonnull(strstr(diagnostic->message, "does not have terminator"));
+  teardown(&f);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("emit");
+  TCase *tests = tcase_create("emit");
+  tcase_add_test(tests, whole_modules);
+  tcase_add_test(tests, broken_modules);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
