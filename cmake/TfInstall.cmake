@@ -21,7 +21,10 @@ function(tf_install_library name)
 
   add_library(${name} SHARED ${objects})
   target_link_libraries(${name} PRIVATE tf_options ${ARG_LIBS})
-  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions $<$<NOT:$<BOOL:${TF_SANITIZE}>>:-Wl,-z,defs>)
+  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions)
+  if(NOT TF_SANITIZE) # a sanitizer's functions are the executable's
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
   set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                            EXPORT_NAME ${ARG_EXPORT_NAME} LINKER_LANGUAGE C)
   install(TARGETS ${name} EXPORT TileFoundryTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
