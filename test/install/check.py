@@ -4,6 +4,7 @@
     pkgconfig   the examples, built by the compiler with pkg-config's flags, and run
     package     the same by find_package(TileFoundry)
     static      the same against the static libraries
+    capi        the programs of docs/CAPI.md
 """
 import os
 import pathlib
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import capi
 import numpy as np
 
 part, cmake, cc, source, build, llvm_tools = sys.argv[1:]
@@ -81,8 +83,10 @@ def flags(*packages):
     return run("pkg-config", "--cflags", "--libs", *packages, env=environment).split()
 
 
+strict = [cc, "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
 def compile_with_pkgconfig():
-    strict = [cc, "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     llvm = run(pathlib.Path(llvm_tools) / "llvm-config", "--includedir", "--ldflags", "--libs").split()
     include = f"-isystem{llvm.pop(0)}"
     run(*strict, examples / "c/saxpy.c", *flags("tilefoundry", "tilefoundry-runtime"), "-o", work / "saxpy")
@@ -128,6 +132,9 @@ if part == "libraries":
     check_libraries()
 elif part == "pkgconfig":
     check_examples(compile_with_pkgconfig())
+elif part == "capi":
+    both = flags("tilefoundry", "tilefoundry-runtime")
+    capi.check(source, work, lambda code, program: run(*strict, code, *both, "-o", program), environment)
 elif part == "package":
     check_examples(compile_with_cmake())
 else:
