@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURN_FUEL = 16384, IDLE_ROUNDS = 512 };
+enum { TURN_FUEL = 16384, IDLE_ROUNDS = 64 };
 
 static uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -211,7 +211,7 @@ static uint32_t warp_at(const tf_cta *c, uint32_t i, uint64_t round) {
 }
 
 typedef struct round_state {
-  bool moved, spinning_only, done;
+  bool moved, done;
 } round_state;
 
 static void round_cta(tf_cta *c, round_state *s) {
@@ -222,20 +222,58 @@ static void round_cta(tf_cta *c, round_state *s) {
     uint64_t executed = w->worker->executed;
     tf_turn turn = tf_warp_run(w, turn_fuel(c));
     if (w->worker->executed != executed) s->moved = true;
-    if (turn != TF_TURN_BLOCKED && !w->spun) s->spinning_only = false;
     if (turn != TF_TURN_DONE) s->done = false;
   }
 }
 
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes) {
+  for (size_t i = 0; i + 8 <= bytes; i += 8) {
+    uint64_t word;
+    memcpy(&word, (const char *)data + i, 8);
+    h = (h ^ word) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 29;
+  }
+  return h;
+}
+
+static uint64_t hash_frames(uint64_t h, const tf_frame *f) {
+  for (; f; f = f->sibling) {
+    if (f->live) h = hash_bytes(h, f->regs, f->func->regs_bytes);
+    if (f->child) h = hash_frames(h, f->child);
+  }
+  return h;
+}
+
+/* A warp that comes back to a state while no memory has changed will do so for ever. The state is compared with one that
+ * is renewed at powers of two (Brent), so every cycle is found. */
+static bool warp_loops(tf_warp *w, uint64_t idle) {
+  uint64_t h = hash_bytes(w->live, w->lane_pc, sizeof w->lane_pc);
+  h = hash_bytes(h ^ w->cc, w->lane_state, sizeof w->lane_state);
+  h = hash_frames(h, w->root);
+  if (idle == IDLE_ROUNDS) w->looped = false;
+  if (idle > IDLE_ROUNDS && h == w->seen_state) w->looped = true;
+  if ((idle & (idle - 1)) == 0) w->seen_state = h;
+  return w->looped;
+}
+
+static bool cluster_loops(tf_cluster *k) {
+  bool all = true;
+  for (uint32_t i = 0; i < k->count; i++)
+    for (uint32_t j = 0; j < k->ctas[i]->warp_count; j++)
+      if (k->ctas[i]->warps[j].live) all &= warp_loops(&k->ctas[i]->warps[j], k->idle);
+  return all;
+}
+
 tf_round tf_cluster_round(tf_cluster *k) {
-  round_state s = {.spinning_only = true, .done = true};
+  round_state s = {.done = true};
   tf_worker *worker = k->ctas[0]->worker;
+  bool changed = worker->progress != k->progress; /* by other clusters, since the last round */
   uint64_t progress = worker->progress;
   for (uint32_t i = 0; i < k->count; i++)
     round_cta(k->ctas[i], &s);
+  k->progress = worker->progress;
   if (s.done) return TF_ROUND_DONE;
-  bool idle = !s.moved || (s.spinning_only && worker->progress == progress);
-  k->idle = idle ? k->idle + 1 : 0;
+  k->idle = changed || worker->progress != progress ? 0 : k->idle + 1;
   if (!s.moved) return TF_ROUND_STUCK;
-  return k->idle > IDLE_ROUNDS ? TF_ROUND_SPINNING : TF_ROUND_READY;
+  return k->idle >= IDLE_ROUNDS && cluster_loops(k) ? TF_ROUND_SPINNING : TF_ROUND_READY;
 }

@@ -102,7 +102,8 @@ struct tf_warp {
   uint32_t mask, pc, limit;
   bool resched; /* the group is parked: pick another */
   bool spin;    /* the group touched memory that others may change since the last backward branch */
-  bool spun;    /* the turn ended spinning */
+  bool looped;  /* has come back to seen_state while no memory changed */
+  uint64_t seen_state;
   bool fair, diverged;
   bool watch;   /* checkers or counters want to see accesses */
   int64_t fuel; /* instructions left in this turn */
@@ -130,7 +131,14 @@ struct tf_warp {
 };
 
 /* bar.red: what to deliver, in the instruction's aux; the cluster's barrier among the ids that lanes wait for. */
-enum { TF_BAR_POPC = 1, TF_BAR_AND = 2, TF_BAR_OR = 3, TF_BAR_MASK = 3, TF_BAR_ALIGNED = 1 << 8, TF_CLUSTER_BARRIER = 255 };
+enum {
+  TF_BAR_POPC = 1,
+  TF_BAR_AND = 2,
+  TF_BAR_OR = 3,
+  TF_BAR_MASK = 3,
+  TF_BAR_ALIGNED = 1 << 8,
+  TF_CLUSTER_BARRIER = 255
+};
 
 typedef struct tf_barrier {
   uint32_t arrived, expected; /* threads; expected 0: all live threads */
@@ -163,7 +171,7 @@ typedef struct tf_cluster {
   uint32_t size[3], id[3];
   uint32_t arrived, waiting; /* barrier.cluster, in threads */
   uint64_t phase;
-  uint64_t idle; /* rounds without progress */
+  uint64_t idle, progress; /* rounds without any change of memory; the worker's count after the last round */
 } tf_cluster;
 
 enum { TF_CACHE_WAYS = 64 };
@@ -229,7 +237,7 @@ typedef enum tf_round {
   TF_ROUND_READY,
   TF_ROUND_DONE,
   TF_ROUND_STUCK,    /* nothing can run: every live lane waits */
-  TF_ROUND_SPINNING, /* runs, but has changed nothing for long: waits for another cluster, or hangs */
+  TF_ROUND_SPINNING, /* runs, but every warp repeats itself: waits for another cluster, or hangs */
 } tf_round;
 /* One round over the warps of the cluster's CTAs. */
 tf_round tf_cluster_round(tf_cluster *cluster);

@@ -26,7 +26,6 @@ void tf_warp_branch(tf_warp *w, const tf_insn *in, uint32_t taken, uint32_t pc) 
     }
     if (pc <= w->pc) { /* backward: a place to notice spinning */
       if (w->spin) w->fuel -= 512;
-      w->spun = w->spin;
       w->spin = false;
       if (w->mask != w->live) w->fuel--;
     }
@@ -223,7 +222,6 @@ static void run_group(tf_warp *w) {
 
 tf_turn tf_warp_run(tf_warp *w, int64_t fuel) {
   w->fuel = fuel;
-  w->spun = false;
   if (w->live == 0) return TF_TURN_DONE;
   w->fair = !w->fair && w->diverged;
   while (w->fuel > 0 && !atomic_load_explicit(&w->launch->stop, memory_order_relaxed)) {

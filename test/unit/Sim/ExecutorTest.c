@@ -316,7 +316,8 @@ START_TEST(hangs) {
   static const char mask[] =
       ENTRY "setp.eq.u32 %p1, %r0, 5; @%p1 bra $a;\nbar.warp.sync -1; bra $b;\n$a: bar.sync 1, 64;\n$b:" END;
   static const char flag[] = ENTRY "$w: ld.volatile.global.u32 %r1, [%rd0]; setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $w;" END;
-  static const char *const all[] = {barrier, mask, flag};
+  static const char empty[] = ENTRY "\n$w: bra $w;" END;
+  static const char *const all[] = {barrier, mask, flag, empty};
   uint32_t buf[64] = {0};
   tf_sim_report report;
   tf_status status = execute(all[_i], (run){.grid = 1, .block = 64}, buf, 64, &report);
@@ -326,6 +327,20 @@ START_TEST(hangs) {
     ck_assert_str_eq(report.findings[i].checker, "hang");
   ck_assert_uint_ge(report.findings[0].ptx_line, 7);
   tf_sim_report_free(&report);
+}
+END_TEST
+
+/* What looks like spinning but gets somewhere: a long loop of volatile reads, and a wait for the clock. */
+START_TEST(patient_loops) {
+  static const char reads[] = ENTRY "mov.u32 %r1, 0; mov.u32 %r2, 0;\n$w: ld.volatile.global.u32 %r3, [%rd0]; add.u32 "
+                                    "%r2, %r2, %r3; add.u32 %r1, %r1, 1; "
+                                    "setp.lt.u32 %p1, %r1, 40000; @%p1 bra $w; st.global.u32 [%rd1+4], %r2;" END;
+  static const char clock[] =
+      ENTRY "mov.u64 %rd2, %clock64;\n$w: mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2; "
+            "setp.lt.u64 %p1, %rd3, 500000; @%p1 bra $w; mov.u32 %r2, 120000; st.global.u32 [%rd1+4], %r2;" END;
+  uint32_t buf[65] = {3};
+  execute_clean(_i ? clock : reads, (run){.grid = 1, .block = 64}, buf, 65);
+  ck_assert_uint_eq(buf[64], 120000);
 }
 END_TEST
 
@@ -488,7 +503,8 @@ int main(void) {
   tcase_add_loop_test(c, finds_faults, 0, sizeof faults / sizeof *faults);
   tcase_add_test(c, source_lines);
   tcase_add_test(c, use_after_free);
-  tcase_add_loop_test(c, hangs, 0, 3);
+  tcase_add_loop_test(c, hangs, 0, 4);
+  tcase_add_loop_test(c, patient_loops, 0, 2);
   tcase_add_test(c, budget);
   tcase_add_loop_test(c, init_checker, 0, 6);
   tcase_add_test(c, deterministic);
