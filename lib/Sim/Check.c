@@ -120,6 +120,7 @@ static unsigned count_sectors(const tf_access *a) {
 /* Shared memory has 32 banks of 4 bytes; lanes that touch different words of one bank take turns. Wider accesses run in
  * phases of 128 bytes: 16 lanes of 8 bytes, 8 lanes of 16 bytes. */
 static unsigned count_ways(const tf_access *a) {
+  if (a->bytes > 16) return ((unsigned)__builtin_popcount(a->ok) * a->bytes + 127) / 128; /* rows of all banks */
   unsigned per_phase = a->bytes <= 4 ? 32 : 128 / a->bytes, total = 0;
   for (unsigned first = 0; first < TF_LANES; first += per_phase) {
     uint64_t words[TF_LANES];

@@ -6,11 +6,15 @@
 /* aux of cp.async: bytes of a copy | flags. */
 enum { SOURCE_SIZE = 1 << 8, IGNORE = 1 << 9 };
 
-static void resolve(tf_warp *w, const tf_insn *in, tf_access *a, uint32_t mask, unsigned which, uint32_t op,
-                    int64_t imm, unsigned space, unsigned bytes, unsigned kind) {
+/* Operand `which` (0 the destination, 1 the source) for the lanes of `mask`: `bytes` of each, aligned to the whole copy. */
+static void resolve(tf_warp *w, const tf_insn *in, tf_access *a, uint32_t mask, unsigned which, unsigned bytes,
+                    unsigned kind) {
+  uint32_t op = in->op[which];
+  int64_t imm = in->imm[which];
+  unsigned space = which ? TF_SPACE_GLOBAL : TF_SPACE_SHARED;
   a->mask = mask;
   a->bytes = bytes;
-  a->align = (uint8_t)(bytes > 16 ? 16 : bytes);
+  a->align = (uint8_t)(in->aux & 0xFF);
   a->kind = (uint8_t)kind;
   a->space = (uint8_t)space;
   a->is_volatile = false;
@@ -34,24 +38,38 @@ static unsigned source_bytes(tf_warp *w, const tf_insn *in, unsigned l) {
   return n < bytes ? n : bytes;
 }
 
+/* Lanes that copy part of their bytes: only that part of the source is looked at. */
+static void cp_async_partial(tf_warp *w, const tf_insn *in, const tf_access *to) {
+  for (uint32_t m = to->ok; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m), n = source_bytes(w, in, l);
+    unsigned char bytes[16] = {0};
+    tf_access from;
+    resolve(w, in, &from, n ? 1u << l : 0, 1, n, TF_READ);
+    if (from.ok) memcpy(bytes, from.ptr[l], n);
+    memcpy(pointer(to, l), bytes, to->bytes);
+  }
+}
+
 HANDLER(cp_async) {
   tf_access to, from;
   unsigned bytes = in->aux & 0xFF;
-  uint32_t reads = mask;
-  for (unsigned l = 0; l < TF_LANES; l++)
-    if (source_bytes(w, in, l) == 0) reads &= ~(1u << l); /* an empty source is not looked at */
-  resolve(w, in, &from, reads, 1, in->op[1], in->imm[1], TF_SPACE_GLOBAL, bytes, TF_READ);
-  resolve(w, in, &to, mask, 0, in->op[0], in->imm[0], TF_SPACE_SHARED, bytes, TF_WRITE);
+  resolve(w, in, &to, mask, 0, bytes, TF_WRITE);
   w->worker->progress++;
-  if (from.dense && to.dense && !(in->aux & (SOURCE_SIZE | IGNORE))) {
+  if (in->aux & (SOURCE_SIZE | IGNORE)) {
+    cp_async_partial(w, in, &to);
+    return;
+  }
+  resolve(w, in, &from, mask, 1, bytes, TF_READ);
+  if (from.dense && to.dense) {
     memcpy(to.ptr[0], from.ptr[0], (size_t)bytes * TF_LANES);
     return;
   }
   for (unsigned l = 0; l < TF_LANES; l++) {
     if (!LANE(to.ok, l)) continue;
-    unsigned char zero[16] = {0};
-    if (LANE(from.ok, l)) memcpy(zero, pointer(&from, l), source_bytes(w, in, l));
-    memcpy(pointer(&to, l), zero, bytes);
+    if (LANE(from.ok, l))
+      memcpy(pointer(&to, l), pointer(&from, l), bytes);
+    else
+      memset(pointer(&to, l), 0, bytes);
   }
 }
 
@@ -66,7 +84,7 @@ HANDLER(arrive) {
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_access(w, in, l, addr[l], in->space, &object) && in->aux)
+    if (tf_mbarrier_access(w, in, l, addr[l], in->space, TF_ATOMIC, &object) && in->aux)
       *object = tf_mbarrier_arrive(*object, 1, false);
   }
 }
@@ -108,7 +126,7 @@ static void bulk_lane(tf_warp *w, const tf_insn *in, unsigned l, bulk b, uint64_
   if (!bulk_pointer(w, in, l, to, b.to, bytes, TF_WRITE, &q)) return;
   memmove(q, p, bytes);
   w->worker->progress++;
-  if (b.barrier && tf_mbarrier_access(w, in, l, barrier, TF_SPACE_SHARED, &object))
+  if (b.barrier && tf_mbarrier_access(w, in, l, barrier, TF_SPACE_SHARED, TF_ATOMIC, &object))
     *object = tf_mbarrier_complete(*object, bytes);
 }
 

@@ -11,7 +11,7 @@ HANDLER(init) {
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_access(w, in, l, addr[l], in->space, &object))
+    if (tf_mbarrier_access(w, in, l, addr[l], in->space, TF_WRITE, &object))
       *object = tf_mbarrier_new(SLOT(const uint32_t, 1)[l] & (uint32_t)TF_MBAR_COUNT);
   }
 }
@@ -21,14 +21,14 @@ HANDLER(inval) {
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_access(w, in, l, addr[l], in->space, &object)) *object = 0;
+    if (tf_mbarrier_access(w, in, l, addr[l], in->space, TF_WRITE, &object)) *object = 0;
   }
 }
 
 /* The live object of a lane, or null after a report. */
 static uint64_t *live_object(tf_warp *w, const tf_insn *in, unsigned l, uint64_t address) {
   uint64_t *object;
-  if (!tf_mbarrier_access(w, in, l, address, in->space, &object)) return NULL;
+  if (!tf_mbarrier_access(w, in, l, address, in->space, TF_ATOMIC, &object)) return NULL;
   if (*object & TF_MBAR_LIVE) return object;
   tf_find(w, in, l, TF_FIND_mbarrier, address, 8, "no mbarrier was initialised at this address");
   return NULL;

@@ -37,10 +37,10 @@ static inline uint64_t tf_mbarrier_arrive(uint64_t b, uint32_t count, bool drop)
   return tf_mbarrier_settle(b - count - (drop ? (uint64_t)count << 20 : 0));
 }
 
-/* One lane's object at a shared address: reads it, or returns false after a report. */
+/* One lane's object at a shared address, or false after a report. kind: TF_WRITE makes it, all else is TF_ATOMIC. */
 static inline bool tf_mbarrier_access(tf_warp *w, const tf_insn *in, unsigned lane, uint64_t address, unsigned space,
-                                      uint64_t **out) {
-  tf_access a = {.mask = 1u << lane, .bytes = 8, .kind = TF_ATOMIC, .space = (uint8_t)space, .is_volatile = true};
+                                      tf_access_kind kind, uint64_t **out) {
+  tf_access a = {.mask = 1u << lane, .bytes = 8, .kind = (uint8_t)kind, .space = (uint8_t)space, .is_volatile = true};
   a.addr[lane] = address;
   tf_access_fill(&a);
   tf_access_slow(w, in, &a);

@@ -330,6 +330,25 @@ START_TEST(hangs) {
 }
 END_TEST
 
+/* cp.async whose source ends inside the copy: only the bytes that it names are read, the rest becomes zero. */
+START_TEST(short_copies) {
+  static const char ptx[] = ENTRY
+      ".shared .align 16 .b8 s[512]; mul.wide.u32 %rd2, %r0, 16; add.u64 %rd3, %rd0, %rd2; mov.u32 %r2, s; mad.lo.u32 "
+      "%r2, %r0, 16, %r2;\n"
+      "shl.b32 %r3, %r0, 4; mov.u32 %r4, 100; sub.s32 %r4, %r4, %r3; max.s32 %r4, %r4, 0; min.s32 %r4, %r4, 16;\n"
+      "cp.async.ca.shared.global [%r2], [%rd3], 16, %r4; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;\n"
+      "shl.b32 %r3, %r0, 2; mov.u32 %r2, s; add.u32 %r2, %r2, %r3; ld.shared.u32 %r5, [%r2]; setp.lt.u32 %p1, %r0, 25; "
+      "@%p1 st.global.u32 [%rd1], %r5;\n"
+      "ld.shared.u32 %r5, [%r2+100]; setp.ne.u32 %p1, %r5, 0; @%p1 trap;" END;
+  uint32_t buf[25];
+  for (uint32_t i = 0; i < 25; i++)
+    buf[i] = i * 77 + 1;
+  execute_clean(ptx, (run){.grid = 1, .block = 32, .checks = TF_SIM_CHECK_ALL, .counters = true}, buf, 25);
+  for (uint32_t i = 0; i < 25; i++)
+    ck_assert_uint_eq(buf[i], i * 77 + 1);
+}
+END_TEST
+
 /* What looks like spinning but gets somewhere: a long loop of volatile reads, and a wait for the clock. */
 START_TEST(patient_loops) {
   static const char reads[] = ENTRY "mov.u32 %r1, 0; mov.u32 %r2, 0;\n$w: ld.volatile.global.u32 %r3, [%rd0]; add.u32 "
@@ -505,6 +524,7 @@ int main(void) {
   tcase_add_test(c, use_after_free);
   tcase_add_loop_test(c, hangs, 0, 4);
   tcase_add_loop_test(c, patient_loops, 0, 2);
+  tcase_add_test(c, short_copies);
   tcase_add_test(c, budget);
   tcase_add_loop_test(c, init_checker, 0, 6);
   tcase_add_test(c, deterministic);
