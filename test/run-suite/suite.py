@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Run suite: op x dtype x storage x distribution x size, executed from emitted PTX, against NumPy.
 
-    suite.py TF_RUN TF_LLC SCRATCH [--all] [--match TEXT] [--list]
+    suite.py TF_RUN TF_LLC SCRATCH [--all] [--match TEXT] [--list] [--mcpu sm_N] [--seed N]
 
 Cases come from the modules below, one a family of ops. The script takes the list of ops from tf-llc and fails if one has no
 case. Cases are run in batches, one module with one kernel a case; if a batch fails, each of its cases is run alone. Without
@@ -46,11 +46,11 @@ def module_text(batch):
 
 
 class Runner:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch = tool, pathlib.Path(scratch)
+    def __init__(self, tool, scratch, options):
+        self.tool, self.scratch, self.options = tool, pathlib.Path(scratch), options
 
     def _command(self, batch, folder):
-        command = [self.tool, "--check=all"]
+        command = [self.tool, "--check=all", *self.options]
         for i, case in enumerate(batch):
             prefix = "" if case.module else f"c{i}_"
             for name, value in case.inputs.items():
@@ -132,6 +132,8 @@ def main():
     parser.add_argument("--all", action="store_true", help="every case, not only those of CI")
     parser.add_argument("--match", default="", help="only cases whose name contains this")
     parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("--mcpu", help="another target for all cases")
+    parser.add_argument("--seed", help="another order of lanes, warps and CTAs")
     options = parser.parse_args()
     cases = [case for family in FAMILIES for case in family.cases()]
     names = [case.name for case in cases]
@@ -141,7 +143,7 @@ def main():
         print("\n".join(c.name for c in chosen))
         return
     missing = uncovered_ops(options.tf_llc, [c for c in cases if c.ci])
-    runner = Runner(options.tf_run, options.scratch)
+    runner = Runner(options.tf_run, options.scratch, [f"--{key}={value}" for key, value in (("mcpu", options.mcpu), ("seed", options.seed)) if value])
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         results = pool.map(lambda b: runner.run(b[1], f"b{b[0]}"), enumerate(batches(chosen)))
         found = {name: why for part in results for name, why in part.items()}
