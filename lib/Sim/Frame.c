@@ -107,6 +107,8 @@ static void set_special(tf_warp *w) {
   set32(w, TF_SREG_total_smem_size, (uint32_t)l->shared_bytes);
   set32(w, TF_SREG_aggr_smem_size, (uint32_t)l->shared_bytes);
   set32(w, TF_SREG_dynamic_smem_size, (uint32_t)l->dynamic_shared);
+  for (int i = TF_SREG_reserved_smem_begin; i <= TF_SREG_current_graph_exec; i++)
+    memset(w->special + (size_t)i * 256, 0, 256);
 }
 
 /* Makes room for `bytes` of stack per lane. */
@@ -162,7 +164,7 @@ static tf_frame *new_frame(tf_warp *w, tf_frame *parent, const tf_func *func) {
 }
 
 bool tf_warp_init(tf_warp *w) {
-  w->special = tf_pool_alloc(&w->frames, (size_t)TF_SREG_COUNT * 256);
+  w->special = tf_pool_raw(&w->frames, (size_t)TF_SREG_COUNT * 256); /* set_special fills what can be read */
   if (!w->special) return false;
   w->bank[TF_BANK_SPECIAL] = w->special;
   set_special(w);

@@ -23,7 +23,7 @@ static tf_pool_chunk *chunk_new(tf_pool *pool, size_t need) {
   return c;
 }
 
-void *tf_pool_alloc(tf_pool *pool, size_t size) {
+void *tf_pool_raw(tf_pool *pool, size_t size) {
   if (size > SIZE_MAX / 2) return NULL;
   size_t align = size >= 64 ? 64 : 16;
   tf_pool_chunk *c = pool->head;
@@ -34,7 +34,12 @@ void *tf_pool_alloc(tf_pool *pool, size_t size) {
     at = c->used;
   }
   c->used = at + size;
-  return memset((char *)c + at, 0, size);
+  return (char *)c + at;
+}
+
+void *tf_pool_alloc(tf_pool *pool, size_t size) {
+  void *p = tf_pool_raw(pool, size);
+  return p ? memset(p, 0, size) : NULL;
 }
 
 char *tf_pool_text(tf_pool *pool, const char *text, size_t length) {

@@ -15,6 +15,8 @@ typedef struct tf_pool {
 
 /* Zeroed memory of `size` bytes aligned to 64 bytes if large, 16 otherwise; null when memory is out. Not thread-safe. */
 void *tf_pool_alloc(tf_pool *pool, size_t size);
+/* The same without zeroing. */
+void *tf_pool_raw(tf_pool *pool, size_t size);
 /* Copy of text[0, length) with a terminating null. */
 char *tf_pool_text(tf_pool *pool, const char *text, size_t length);
 /* Frees every chunk; the pool is empty and usable afterwards. */
