@@ -60,6 +60,11 @@ static const form forms[] = {
     {16, 16, F64, F64, F64, F64, ""},
 };
 
+/* .satfinite, .xor.popc */
+static bool extra_is(const form *f, char letter) {
+  return f->extra[0] && f->extra[1] == letter;
+}
+
 /* ---- The ISA's maps: position of element i of a lane's fragment ---- */
 static void a_position(const form *f, unsigned lane, unsigned i, unsigned *row, unsigned *col) {
   unsigned g = lane >> 2, t = lane % 4, bits = kinds[f->a].bits, p = bits == 64 ? 1 : 32 / bits;
@@ -168,7 +173,7 @@ static void fill(const form *f, data *d) {
       d->b[k][j] = element(f->b);
   for (unsigned i = 0; i < f->m; i++)
     for (unsigned j = 0; j < 8; j++)
-      d->c[i][j] = f->extra[1] == 's' ? (roll(2) ? 2147483000.0 : -2147483000.0) : element(f->c);
+      d->c[i][j] = extra_is(f, 's') ? (roll(2) ? 2147483000.0 : -2147483000.0) : element(f->c);
   for (unsigned l = 0; l < 32; l++) {
     unsigned row, col;
     for (unsigned i = 0; i < f->m * f->k / 32; i++) {
@@ -217,7 +222,7 @@ static void write_kernel(const form *f, char *out) {
   n += loads(out + n, 'a', 1, na, step, type);
   n += loads(out + n, 'b', 2, nb, step, type);
   n += loads(out + n, 'c', 3, nc, step, type);
-  bool before = f->extra[0] && f->extra[1] == 's';
+  bool before = f->extra[0] && extra_is(f, 's');
   n +=
       (size_t)sprintf(out + n, "mma.sync.aligned.m%un8k%u.row.col%s.%s.%s.%s.%s%s ", f->m, f->k, before ? f->extra : "",
                       kinds[f->d].name, kinds[f->a].name, kinds[f->b].name, kinds[f->c].name, before ? "" : f->extra);
@@ -238,9 +243,9 @@ static double expected(const form *f, const data *d, unsigned row, unsigned col)
   double sum = d->c[row][col];
   for (unsigned k = 0; k < f->k; k++) {
     double a = d->a[row][k], b = d->b[k][col];
-    sum += f->extra[1] == 'x' ? (double)(a != b) : a * b;
+    sum += extra_is(f, 'x') ? (double)(a != b) : a * b;
   }
-  if (f->extra[1] == 's') sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+  if (extra_is(f, 's')) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
   return sum;
 }
 
