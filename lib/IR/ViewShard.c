@@ -119,14 +119,15 @@ static bool axis_strides(const tf_view_work *work, const tf_dim *strides[TF_MAX_
   return true;
 }
 
-/* A clipped window that may be wider than its source has coordinates that no storage offset names. */
+/* A clipped window that is wider than its source has coordinates that no storage offset names. Where that is open (a source of
+ * unknown extent) strides name coordinates all the same: they are multiples of the storage's own. */
 static bool clip_is_wide(const tf_view_work *work) {
   for (unsigned i = 0; i < work->clip_count; i++) {
     const tf_view_clip *clip = &work->clips[i];
     int64_t min, max;
     if (clip->axis < 0) continue;
     tf_dim_range(tf_dim_binary(work->context, TF_DIM_SUB, clip->extent, work->axes[clip->axis].extent), &min, &max);
-    if (min < 0) return true;
+    if (max < 0) return true;
   }
   return false;
 }

@@ -22,8 +22,13 @@ const int32_t *tf_driver_registers(tf_lowering *lowering, const tf_driver *drive
 const tf_pairing *tf_lower_pairing(tf_lowering *lowering, const tf_ownership *to, const tf_type *to_type,
                                    const tf_ownership *from, const tf_type *from_type);
 
-/* Replaces two ownerships by how they compare for the threads of one CTA; false if that is symbolic. */
-bool tf_lower_comparable(tf_lowering *lowering, const tf_ownership **to, const tf_ownership **from);
+/* Two tensors of a statement, `from` broadcast to `to`. */
+typedef struct tf_comparison {
+  const tf_ownership *to, *from;
+  const tf_type *to_type, *from_type;
+} tf_comparison;
+/* Replaces both sides by what the threads of one CTA have of them; false if that is symbolic. */
+bool tf_lower_comparable(tf_lowering *lowering, tf_comparison *comparison);
 
 /* tf_access_of, or, for registers at positions that depend on the thread, by a table (Varying.c). False if some thread lacks
  * an element. */

@@ -3,7 +3,7 @@
  * Both sides are lists of factors over logical indices. The pairing routine of the IR compares them for every thread of the
  * block; here its answer is put together with where a window's local values lie in the allocation. Factors that CTAs walk
  * have no share in a thread's registers and may be symbolic: equal ones are taken off both sides first. */
-#include "LowerToLLVM/Access.h"
+#include "LowerToLLVM/AccessImpl.h"
 
 #include "IR/DimImpl.h"
 
@@ -79,16 +79,47 @@ static tf_ownership *without_ctas(tf_lowering *lowering, const tf_ownership *own
   return out;
 }
 
-static bool same_cta_factors(tf_lowering *lowering, const tf_ownership *a, const tf_ownership *b) {
-  for (unsigned i = 0; i < a->factor_count; i++) {
-    const tf_factor *factor = &a->factors[i];
-    bool found = !is_cta_factor(lowering, a, factor);
-    for (unsigned j = 0; j < b->factor_count && !found; j++)
-      found = is_cta_factor(lowering, b, &b->factors[j]) && b->factors[j].step == factor->step &&
-              b->factors[j].extent == factor->extent;
-    if (!found) return false;
+/* What one step of a factor of `to` adds to the logical index of `from`, with broadcasting; null if that is not known. */
+static const tf_dim *mapped_step(tf_context *context, const tf_factor *factor, const tf_type *to, const tf_type *from) {
+  if (tf_type_numel(context, to) == tf_type_numel(context, from)) return factor->step;
+  int axis = factor->shape_axis - (int)tf_type_rank(to) + (int)tf_type_rank(from);
+  if (factor->shape_axis < 0) return NULL;
+  if (axis < 0 || tf_type_extent(from, (unsigned)axis) == tf_dim_int(context, 1)) return tf_dim_int(context, 0);
+  const tf_dim *step = factor->unit;
+  for (unsigned i = (unsigned)axis + 1; i < tf_type_rank(from); i++)
+    step = tf_dim_binary(context, TF_DIM_MUL, step, tf_type_extent(from, i));
+  return step;
+}
+
+static bool has_cta_factor(tf_lowering *lowering, const tf_ownership *ownership, const tf_factor *wanted,
+                           const tf_dim *step) {
+  for (unsigned i = 0; i < ownership->factor_count; i++) {
+    const tf_factor *factor = &ownership->factors[i];
+    if (is_cta_factor(lowering, ownership, factor) && factor->step == step && factor->extent == wanted->extent)
+      return true;
   }
-  return true;
+  return false;
+}
+
+static unsigned cta_factor_count(tf_lowering *lowering, const tf_ownership *ownership) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < ownership->factor_count; i++)
+    count += is_cta_factor(lowering, ownership, &ownership->factors[i]);
+  return count;
+}
+
+/* Whether CTAs walk both alike, or `from` is broadcast along what they walk of `to`. */
+static bool same_cta_factors(tf_lowering *lowering, const tf_comparison *c) {
+  unsigned matched = 0;
+  for (unsigned i = 0; i < c->to->factor_count; i++) {
+    const tf_factor *factor = &c->to->factors[i];
+    if (!is_cta_factor(lowering, c->to, factor)) continue;
+    const tf_dim *step = mapped_step(lowering->context, factor, c->to_type, c->from_type);
+    if (step == tf_dim_int(lowering->context, 0)) continue;
+    if (!step || !has_cta_factor(lowering, c->from, factor, step)) return false;
+    matched++;
+  }
+  return matched == cta_factor_count(lowering, c->from);
 }
 
 static bool is_static_ownership(const tf_ownership *ownership) {
@@ -100,24 +131,60 @@ static bool is_static_ownership(const tf_ownership *ownership) {
   return true;
 }
 
-bool tf_lower_comparable(tf_lowering *lowering, const tf_ownership **to, const tf_ownership **from) {
-  bool ctas = same_cta_factors(lowering, *to, *from) && same_cta_factors(lowering, *from, *to);
-  if (ctas) {
-    *to = without_ctas(lowering, *to);
-    *from = without_ctas(lowering, *from);
+/* Rows of the first axis that a CTA's share reaches; -1: unknown. */
+static int64_t reached_rows(const tf_ownership *ownership, const tf_type *type) {
+  int64_t span = 1, inner = 1, extent, step;
+  for (unsigned i = 0; i < ownership->factor_count; i++) {
+    if (!tf_dim_is_static(ownership->factors[i].extent, &extent) ||
+        !tf_dim_is_static(ownership->factors[i].step, &step))
+      return -1;
+    span += (extent - 1) * step;
   }
-  return is_static_ownership(*to) && is_static_ownership(*from);
+  for (unsigned axis = 1; axis < tf_type_rank(type); axis++) {
+    if (!tf_dim_is_static(tf_type_extent(type, axis), &extent)) return -1;
+    inner *= extent;
+  }
+  return inner > 0 ? (span + inner - 1) / inner : -1;
+}
+
+static const tf_type *with_rows(tf_context *context, const tf_type *type, int64_t rows) {
+  const tf_dim *shape[TF_MAX_RANK];
+  for (unsigned axis = 0; axis < tf_type_rank(type); axis++)
+    shape[axis] = axis == 0 ? tf_dim_int(context, rows) : tf_type_extent(type, axis);
+  return tf_type_tensor(context, tf_type_rank(type), shape, tf_type_dtype(type), NULL, tf_type_storage(type));
+}
+
+/* A first axis of unknown length counts what one CTA has of it: no step depends on it. */
+static void limit_rows(tf_lowering *lowering, tf_comparison *c) {
+  int64_t ignored;
+  bool to = tf_type_rank(c->to_type) > 0 && !tf_dim_is_static(tf_type_extent(c->to_type, 0), &ignored);
+  bool from = tf_type_rank(c->from_type) > 0 && !tf_dim_is_static(tf_type_extent(c->from_type, 0), &ignored);
+  int64_t rows = to ? reached_rows(c->to, c->to_type) : 0, others = from ? reached_rows(c->from, c->from_type) : 0;
+  if (rows < 0 || others < 0) return;
+  if (others > rows) rows = others;
+  if (to) c->to_type = with_rows(lowering->context, c->to_type, rows);
+  if (from) c->from_type = with_rows(lowering->context, c->from_type, rows);
+}
+
+bool tf_lower_comparable(tf_lowering *lowering, tf_comparison *comparison) {
+  if (same_cta_factors(lowering, comparison)) {
+    comparison->to = without_ctas(lowering, comparison->to);
+    comparison->from = without_ctas(lowering, comparison->from);
+    limit_rows(lowering, comparison);
+  }
+  return is_static_ownership(comparison->to) && is_static_ownership(comparison->from);
 }
 
 const tf_pairing *tf_lower_pairing(tf_lowering *lowering, const tf_ownership *to, const tf_type *to_type,
                                    const tf_ownership *from, const tf_type *from_type) {
   const tf_placement *placements[2] = {NULL, NULL};
   const tf_mesh *meshes[2] = {to->mesh, from->mesh};
+  tf_comparison c = {to, from, to_type, from_type};
   for (unsigned i = 0; i < 2; i++)
     if (meshes[i] && !(placements[i] = tf_region_placement(&lowering->region, meshes[i], NULL))) return NULL;
-  if (!tf_lower_comparable(lowering, &to, &from)) return NULL;
+  if (!tf_lower_comparable(lowering, &c)) return NULL;
   int64_t threads = lowering->region.geometry->block;
-  return tf_pairing_of(lowering->context, to, to_type, from, from_type, threads,
+  return tf_pairing_of(lowering->context, c.to, c.to_type, c.from, c.from_type, threads,
                        placements[0] ? tf_placement_instance : NULL, (void *)(uintptr_t)placements[0],
                        placements[1] ? tf_placement_instance : NULL, (void *)(uintptr_t)placements[1]);
 }

@@ -42,13 +42,12 @@ static int64_t broadcast_index(const varying *v, int64_t index) {
 }
 
 static bool prepare(tf_lowering *lowering, varying *v) {
-  const tf_ownership *from = v->tensor->view->ownership, *to = v->driver->ownership;
-  if (!to || !tf_lower_comparable(lowering, &to, &from)) return false;
-  v->to = to;
-  v->from = from;
+  tf_comparison c = {v->driver->ownership, v->tensor->view->ownership, v->driver->type, v->tensor->type};
+  if (!c.to || !tf_lower_comparable(lowering, &c)) return false;
+  const tf_ownership *to = v->to = c.to, *from = v->from = c.from;
   if (to->mesh && !(v->to_placement = tf_region_placement(&lowering->region, to->mesh, NULL))) return false;
   if (from->mesh && !(v->from_placement = tf_region_placement(&lowering->region, from->mesh, NULL))) return false;
-  if (!static_shape(v->driver->type, v->to_extent) || !static_shape(v->tensor->type, v->from_extent)) return false;
+  if (!static_shape(c.to_type, v->to_extent) || !static_shape(c.from_type, v->from_extent)) return false;
   v->threads = lowering->region.geometry->block;
   v->count = tf_ownership_local_numel(to);
   v->from_count = tf_ownership_local_numel(from);

@@ -256,7 +256,8 @@ static void check(tf_statement *s) {
   if (s->shared && s->destination.everything && s->count == 1 && s->maps[0].identity &&
       tf_side_is_covered_by_threads(s->v, &s->sources[0]))
     return;
-  s->each_cta = !s->v->region.all_ctas || !tf_sides_reduce(&s->destination, s->count, s->sources);
+  s->each_cta =
+      !s->v->region.all_ctas || !tf_sides_reduce(s->v->context, &s->destination, s->count, s->sources, s->maps);
   if (s->each_cta) tf_sides_unreduce(&s->destination, s->count, s->sources);
   tf_coverage result = memoised(s);
   if (result.outcome != COVERED) report(s, &result);

@@ -230,8 +230,8 @@ static bool check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *
   tf_diag_id row = TF_DIAG_COUNT;
   *o = (tf_overlap){.v = v, .scratch = &scratch, .destination = *destination, .source = *source, .shift = shift};
   o->by_index = shift == 0 && same_form(destination, source);
-  if (tf_sides_reduce(&o->destination, 1, &o->source) &&
-      tf_index_map_of(destination->type, source->type, copy, &o->map) && find_span(o) && enumerate(o))
+  if (tf_index_map_of(destination->type, source->type, copy, &o->map) &&
+      tf_sides_reduce(v->context, &o->destination, 1, &o->source, &o->map) && find_span(o) && enumerate(o))
     row = verdict(o, copy);
   if (row != TF_DIAG_COUNT) report(o, inv, row);
   tf_arena_destroy(&scratch);

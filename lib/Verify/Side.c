@@ -89,13 +89,37 @@ static unsigned cta_factors(const tf_side *side, const tf_factor *out[TF_MAX_FAC
   return count;
 }
 
-static bool same_cta_factors(const tf_side *a, const tf_side *b) {
-  const tf_factor *x[TF_MAX_FACTORS], *y[TF_MAX_FACTORS];
-  unsigned count = cta_factors(a, x);
-  if (count != cta_factors(b, y)) return false;
-  for (unsigned i = 0; i < count; i++)
-    if (!same_factor(a, x[i], b, y[i])) return false;
-  return same_shape(a->type, b->type) || count == 0;
+/* What one step of the destination's factor adds to the source's logical index; null if that is not known. */
+static const tf_dim *mapped_step(tf_context *context, const tf_factor *factor, const tf_index_map *map) {
+  if (map->identity) return factor->step;
+  if (factor->shape_axis < 0 || !factor->unit) return NULL;
+  return tf_dim_binary(context, TF_DIM_MUL, factor->unit, tf_dim_int(context, map->source_strides[factor->shape_axis]));
+}
+
+static bool has_cta_factor(const tf_side *destination, const tf_factor *wanted, const tf_dim *step,
+                           const tf_side *source) {
+  const tf_factor *own[TF_MAX_FACTORS];
+  unsigned count = cta_factors(source, own);
+  for (unsigned i = 0; i < count; i++) {
+    if (own[i]->extent != wanted->extent || own[i]->step != step || own[i]->divisor != wanted->divisor) continue;
+    if (same_axis(destination->placement, wanted->mesh_axis, source->placement, own[i]->mesh_axis)) return true;
+  }
+  return false;
+}
+
+/* Whether CTAs walk the source as they walk the destination, or broadcast it: factors along which every CTA reads the same. */
+static bool same_cta_factors(tf_context *context, const tf_side *destination, const tf_side *source,
+                             const tf_index_map *map) {
+  const tf_factor *own[TF_MAX_FACTORS], *unused[TF_MAX_FACTORS];
+  unsigned count = cta_factors(destination, own), matched = 0;
+  for (unsigned i = 0; i < count; i++) {
+    const tf_dim *step = mapped_step(context, own[i], map);
+    if (!step) return false;
+    if (tf_static_or(step, -1) == 0) continue;
+    if (!has_cta_factor(destination, own[i], step, source)) return false;
+    matched++;
+  }
+  return matched == cta_factors(source, unused);
 }
 
 static void reduce_side(tf_side *side, bool drop) {
@@ -116,17 +140,22 @@ static void reduce_side(tf_side *side, bool drop) {
   }
 }
 
-bool tf_sides_reduce(tf_side *destination, unsigned count, tf_side *sources) {
+bool tf_sides_reduce(tf_context *context, tf_side *destination, unsigned count, tf_side *sources,
+                     const tf_index_map *maps) {
+  static const tf_index_map identity = {.identity = true};
   const tf_factor *unused[TF_MAX_FACTORS];
   unsigned own = cta_factors(destination, unused), with = 0, same = 0;
   for (unsigned i = 0; i < count; i++) {
     with += cta_factors(&sources[i], unused) > 0;
-    same += same_cta_factors(destination, &sources[i]);
+    same += same_cta_factors(context, destination, &sources[i], &maps[i]);
   }
   bool drop = own > 0 && same == count && count > 0;
   if (own > 0 && with > 0 && !drop) return false;
   for (unsigned i = 1; i < count; i++)
-    if (own == 0 && with > 0 && !same_cta_factors(&sources[0], &sources[i])) return false;
+    if (own == 0 && with > 0 &&
+        !(same_shape(sources[0].type, sources[i].type) &&
+          same_cta_factors(context, &sources[0], &sources[i], &identity)))
+      return false;
   reduce_side(destination, drop);
   for (unsigned i = 0; i < count; i++)
     reduce_side(&sources[i], drop);

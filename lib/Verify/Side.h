@@ -22,10 +22,23 @@ bool tf_side_of(tf_verifier *verifier, const tf_expr *tensor, tf_side *side);
 /* Whether every thread sees at least in `a` what it sees in `b`, for the plain reason that both are dealt alike. */
 bool tf_sides_alike(const tf_side *a, const tf_side *b);
 
-/* Fills `reduced` of the sides of one statement so that one CTA stands for all: factors that CTAs walk alike on both sides are
- * left out, factors that only one side has become local (each element belongs to one CTA's share, so asking about all shares at
- * once is exact). False if the two sides split over CTAs in different ways. */
-bool tf_sides_reduce(tf_side *destination, unsigned count, tf_side *sources);
+/* How the logical index of a destination names an element of a source, with broadcasting. */
+typedef struct tf_index_map {
+  unsigned rank;
+  int64_t extents[TF_MAX_RANK];        /* of the destination */
+  int64_t source_strides[TF_MAX_RANK]; /* 0 where the source is broadcast */
+  bool identity;
+} tf_index_map;
+/* False if the map is not static; the extent of the destination's first axis may be symbolic. */
+bool tf_index_map_of(const tf_type *destination, const tf_type *source, bool same_count, tf_index_map *map);
+int64_t tf_index_map_apply(const tf_index_map *map, int64_t index);
+
+/* Fills `reduced` of the sides of one statement so that one CTA stands for all: factors that CTAs walk alike on both sides, or
+ * along which the source is broadcast, are left out; factors that only one side has become local (each element belongs to one
+ * CTA's share, so asking about all shares at once is exact). False if the two sides split over CTAs in different ways. maps: one
+ * per source. */
+bool tf_sides_reduce(tf_context *context, tf_side *destination, unsigned count, tf_side *sources,
+                     const tf_index_map *maps);
 
 /* Undoes that: each CTA is enumerated by itself. */
 void tf_sides_unreduce(tf_side *destination, unsigned count, tf_side *sources);
@@ -43,16 +56,5 @@ bool tf_side_is_covered_by_threads(const tf_verifier *verifier, const tf_side *s
 /* A number that is equal for two threads iff they see the same instance of everything around the value: the part that an outer
  * sharded view deals to them, and the private buffer of a shared allocation. */
 int64_t tf_side_instance(const tf_verifier *verifier, const tf_side *side, int64_t thread);
-
-/* How the logical index of a destination names an element of a source, with broadcasting. */
-typedef struct tf_index_map {
-  unsigned rank;
-  int64_t extents[TF_MAX_RANK];        /* of the destination */
-  int64_t source_strides[TF_MAX_RANK]; /* 0 where the source is broadcast */
-  bool identity;
-} tf_index_map;
-/* False if the map is not static; the extent of the destination's first axis may be symbolic. */
-bool tf_index_map_of(const tf_type *destination, const tf_type *source, bool same_count, tf_index_map *map);
-int64_t tf_index_map_apply(const tf_index_map *map, int64_t index);
 
 #endif

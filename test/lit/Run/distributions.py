@@ -1,0 +1,58 @@
+# RUN: %python %s %tf-run %t
+"""Operands that are distributed in different ways over CTAs and threads, with sizes that are only known at launch."""
+import sys
+
+import numpy as np
+import tfcheck
+
+check = tfcheck.Check(sys.argv)
+rng = np.random.default_rng(31)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+# A row of weights that every CTA holds, dealt to its threads as the columns of the rows are; S CTAs.
+WEIGHTS = """
+S = DimVar("S", 1, 1048576)
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(S, 1536), "f32"], w: Tensor[(1536,), "f32"], y: Tensor[(S, 1536), "f32"], z: Tensor[(S, 1536), "f32"]):
+    with Mesh((Topology("cta", S), Topology("thread", 128)), Layout(shape=(S, 4, 32), strides=(128, 32, 1)), ("row", "w", "l")) as m:
+        own = ShardLayout(layout=Layout(shape=(S, 1536), strides=(1536, 1)), attrs=(Split(0), Split(1), Split(1)), mesh=m)
+        scale = ShardLayout(layout=Layout(shape=(1536,), strides=(1,)), attrs=(Broadcast(), Split(0), Split(0)), mesh=m)
+        v = T.alloc_tensor(TensorType(shape=(S, 1536), dtype="f32", layout=own, storage=rmem))
+        u = T.alloc_tensor(TensorType(shape=(S, 1536), dtype="f32", layout=own, storage=rmem))
+        ws = T.alloc_tensor(TensorType(shape=(1536,), dtype="f32", layout=scale, storage=rmem))
+        T.copy(T.tensor_view(x, layout=own), v)
+        T.copy(T.tensor_view(w, layout=scale), ws)
+        T.binary(v, ws, u, kind="mul")
+        T.copy(u, T.tensor_view(y, layout=own))
+        T.rms_norm(v, v, ws, eps=1e-5)
+        T.copy(v, T.tensor_view(z, layout=own))
+"""
+for rows in (1, 5):
+    x, w = normal(rows, 1536), normal(1536)
+    wide = x.astype(np.float64)
+    norm = wide / np.sqrt((wide**2).mean(1, keepdims=True) + 1e-5) * w
+    check.run(WEIGHTS, {"x": x, "w": w}, {"y": (x * w, 0, 0), "z": (norm.astype(np.float32), 1e-5, 1e-6)})
+
+# Clipped windows with strides over tensors of any size, narrower and wider than the window.
+CLIPPED = """
+N = DimVar("N", 1, 4096)
+K = DimVar("K", 1, 4096)
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(N,), "f32"], y: Tensor[(N,), "f32"], a: Tensor[(N, K), "f32"], b: Tensor[(N, K), "f32"]):
+    with Mesh((Topology("cta", 4), Topology("thread", 32)), Layout(shape=(4, 32), strides=(32, 1)), ("c", "t")) as m:
+        own = ShardLayout(layout=Layout(shape=(32,), strides=(1,)), attrs=(Broadcast(), Split(0)), mesh=m)
+        i = T.coord(m.c) * 32
+        v = T.alloc_tensor(TensorType(shape=(32,), dtype="f32", layout=own, storage=rmem))
+        T.copy(T.tensor_view(x, i, shape=(32,), layout=own, clip=0.0), v)
+        T.unary(v, v, kind="neg")
+        T.copy(v, T.tensor_view(y, i, shape=(32,), layout=own, clip=0.0))
+        rows = ShardLayout(layout=Layout(shape=(8, 4, 32), strides=(4 * K, K, 1)), attrs=(Broadcast(), Split(2)), mesh=m)
+        T.copy(T.tensor_view(a, i, 0, shape=(32, 32), layout=rows, clip=0.0), T.tensor_view(b, i, 0, shape=(32, 32), layout=rows, clip=0.0))
+"""
+for n, k in ((70, 20), (20, 32), (101, 7), (128, 1), (1, 31)):
+    x, a = normal(n), normal(n, k)
+    check.run(CLIPPED, {"x": x, "a": a}, {"y": (-x, 0, 0), "b": (a, 0, 0)})
