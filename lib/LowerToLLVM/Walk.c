@@ -176,7 +176,7 @@ static void renumber(tf_lowering *lowering, tf_walk *walk) {
     if (!walk->sources[i].is_scalar) tf_access_of(lowering, &walk->sources[i].tensor, &walk->driver, &walk->loads[i]);
 }
 
-void tf_walk_open(tf_lowering *lowering, tf_walk *walk) {
+static void open_loops(tf_lowering *lowering, tf_walk *walk) {
   tf_driver *driver = &walk->driver;
   if (walk->has_registers || chunk_count(driver, walk->width) <= MAX_UNROLLED / walk->width) return;
   if (driver->local_count > 0) split_inner(lowering, walk);
@@ -191,9 +191,15 @@ void tf_walk_open(tf_lowering *lowering, tf_walk *walk) {
   renumber(lowering, walk);
 }
 
+void tf_walk_open(tf_lowering *lowering, tf_walk *walk) {
+  if (walk->writer) tf_lower_guard_begin(lowering, walk->writer, &walk->guard);
+  open_loops(lowering, walk);
+}
+
 void tf_walk_close(tf_lowering *lowering, tf_walk *walk) {
   for (unsigned i = walk->loop_count; i-- > 0;)
     tf_lower_loop_end(lowering, &walk->loops[i]);
+  if (walk->writer) tf_lower_guard_end(lowering, &walk->guard);
 }
 
 /* ---- Emission ---- */
@@ -293,6 +299,7 @@ bool tf_walk_plan(tf_lowering *lowering, const tf_tensor *destination, unsigned 
   }
   choose_chunks(lowering, walk);
   deal(lowering, walk);
+  walk->writer = tf_walk_writer(lowering, walk);
   return true;
 }
 

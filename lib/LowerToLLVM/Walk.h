@@ -15,13 +15,18 @@ typedef struct tf_walk {
   unsigned inner, width;
   unsigned loop_count;
   tf_loop loops[TF_MAX_FACTORS];
+  LLVMValueRef writer; /* whether this thread is the one of its replicas that stores; null: no replicas, or all do */
+  tf_guard guard;      /* of the writer, between open and close */
 } tf_walk;
 
 /* Picks driver and chunks; false after a report. */
 bool tf_walk_plan(tf_lowering *lowering, const tf_tensor *destination, unsigned source_count, const tf_operand *sources,
                   tf_walk *walk);
 
-/* Opens loops for the slowest digits until what remains is short enough to unroll; close ends them. Between the two, the
+/* Elect.c: the writer's condition, i1, or null. */
+LLVMValueRef tf_walk_writer(tf_lowering *lowering, const tf_walk *walk);
+
+/* Branches around everything in threads that are not the writer; opens loops for the slowest digits until what remains is short enough to unroll; close ends them. Between the two, the
  * remaining chunks of `width` positions are written out: position of the first element of chunk 0 … chunks - 1. width may be
  * lowered to a divisor of the planned one before. */
 void tf_walk_open(tf_lowering *lowering, tf_walk *walk);

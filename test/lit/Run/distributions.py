@@ -56,3 +56,30 @@ def k(x: Tensor[(N,), "f32"], y: Tensor[(N,), "f32"], a: Tensor[(N, K), "f32"], 
 for n, k in ((70, 20), (20, 32), (101, 7), (128, 1), (1, 31)):
     x, a = normal(n), normal(n, k)
     check.run(CLIPPED, {"x": x, "a": a}, {"y": (-x, 0, 0), "b": (a, 0, 0)})
+
+# Replicated stores: over whole blocks, over one of two mesh axes, of plain registers; by cp.async, where several writers would
+# race; and under a condition that leaves the first replica out.
+REPLICAS = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(16, 32), "f32"], y: Tensor[(16, 32), "f32"], p: Tensor[(8,), "f32"], q: Tensor[(16, 32), "f32"], c: Tensor[(8,), "f32"]):
+    with Mesh((Topology("thread", 128),), Layout(shape=(4, 32)), ("w", "l")) as m:
+        s = T.alloc_tensor(TensorType(shape=(16, 32), dtype="f32", storage=smem))
+        both = ShardLayout(layout=Layout(shape=(2, 2, 8, 16), strides=(256, 16, 32, 1)), attrs=(Broadcast(), Broadcast()), mesh=m)
+        cols = ShardLayout(layout=Layout(shape=(16, 32)), attrs=(Broadcast(), Split(1)), mesh=m)
+        T.copy_async(T.tensor_view(x, layout=both), T.tensor_view(s, layout=both))
+        T.cp_async_commit()
+        T.cp_async_wait(0)
+        T.sync(m)
+        v = T.alloc_tensor(TensorType(shape=(16, 32), dtype="f32", layout=cols, storage=rmem))
+        T.copy(T.tensor_view(s, layout=cols), v)
+        T.unary(v, v, kind="neg")
+        T.copy(v, T.tensor_view(y, layout=cols))
+        r = T.alloc_tensor(TensorType(shape=(8,), dtype="f32", storage=rmem))
+        T.fill(r, 2.5)
+        T.copy(r, p)
+        if T.coord(m.w) == 2:
+            T.copy(v, T.tensor_view(q, layout=cols))
+            T.copy(r, c)
+"""
+x, same = normal(16, 32), np.full(8, 2.5, np.float32)
+check.run(REPLICAS, {"x": x}, {"y": (-x, 0, 0), "p": (same, 0, 0), "q": (-x, 0, 0), "c": (same, 0, 0)})
