@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Runtime/Cubin.h"
 #include "Runtime/RuntimeImpl.h"
 
 #define LOG_SIZE 8192
@@ -34,13 +35,26 @@ static tf_status load_image(tf_program *p, const char *image, bool text) {
                          tf_cuda_result_text(result), tf_cuda_result_name(result), explained);
 }
 
+/* Machine code that was made without the driver's help. False if there is none or the driver refuses it; it gets the PTX
+ * then, and if something else is wrong it says so again. */
+static bool load_cubin(tf_program *p, const char *ptx) {
+  tf_runtime *rt = p->runtime;
+  tf_cubin cubin;
+  if (rt->driver.is_sim || !tf_cubin_of_ptx(ptx, rt->info.compute, &cubin)) return false;
+  bool accepted = rt->driver.cuModuleLoadDataEx(&p->module, cubin.bytes, 0, NULL, NULL) == CUDA_SUCCESS;
+  if (!accepted) p->module = NULL;
+  tf_cubin_close(&cubin, accepted);
+  return accepted;
+}
+
 /* The driver wants PTX NUL-terminated; the caller's text need not be. */
 static tf_status load_module(tf_program *p, const tf_program_source *source) {
   char *image = malloc(source->image_size + 1);
   if (!image) return tf_runtime_fail(p->runtime, TF_OUT_OF_MEMORY, "%s: out of memory", p->name);
   memcpy(image, source->image, source->image_size);
   image[source->image_size] = '\0';
-  tf_status status = load_image(p, image, is_text(image, source->image_size));
+  bool text = is_text(image, source->image_size);
+  tf_status status = text && load_cubin(p, image) ? TF_OK : load_image(p, image, text);
   free(image);
   return status;
 }

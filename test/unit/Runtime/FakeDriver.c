@@ -1,6 +1,7 @@
 #include "FakeDriver.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,8 +173,11 @@ static CUresult do_cuModuleLoadDataEx(CUmodule *module, const void *image, unsig
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER) strcpy(values[i], fake.log);
     return CUDA_ERROR_INVALID_PTX;
   }
+  bool cubin = strncmp(image, "\177ELF", 4) == 0;
+  if (cubin && fake.refuse_cubins) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   pthread_mutex_lock(&lock);
   fake.live_modules++;
+  *(cubin ? &fake.loaded_cubins : &fake.loaded_texts) += 1;
   pthread_mutex_unlock(&lock);
   *module = (CUmodule)hold(strdup(image));
   return CUDA_SUCCESS;

@@ -26,6 +26,7 @@ typedef struct fake_state {
   int static_shared, max_threads;                 /* of every function */
   const char *missing_kernel;                     /* cuModuleGetFunction does not find this one */
   const char *log;                                /* non-null: modules are refused with this log */
+  int refuse_cubins;                              /* modules that begin with ELF's magic number */
   int no_stream_ids;                              /* cuStreamGetId is missing, as in old drivers */
   int capturing;                                  /* every stream is being captured */
   unsigned param_count;                           /* parameters that launches record */
@@ -45,6 +46,7 @@ typedef struct fake_state {
   unsigned func_set_count; /* cuFuncSetAttribute calls */
   int func_set_value;
   unsigned memset_count;
+  unsigned loaded_cubins, loaded_texts;
   long live_memory, live_modules, live_streams, retained, closed;
 } fake_state;
 
