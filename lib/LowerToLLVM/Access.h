@@ -72,6 +72,7 @@ typedef struct tf_driver {
                                      position = sum of digit * stride */
   int64_t count;                  /* positions; -1 if only known at run time */
   const tf_dim *limit;            /* not null: elements at logical indices >= limit do not exist (the tail of a deal) */
+  LLVMValueRef seen;              /* not null: a table of which elements exist for which thread (Varying.c) */
 } tf_driver;
 
 /* The elements of a tensor that the executing thread holds or sees. */

@@ -3,6 +3,7 @@
 #include "LowerToLLVM/Project.h"
 
 LLVMValueRef tf_driver_exists(tf_lowering *lowering, const tf_driver *driver, int64_t position) {
+  if (driver->seen) return tf_driver_sees(lowering, driver, position);
   if (!driver->limit) return NULL;
   LLVMBuilderRef b = lowering->builder;
   LLVMValueRef index = tf_llvm_i64(lowering, 0);
@@ -85,7 +86,7 @@ static void store_runs(tf_lowering *lowering, const tf_access *access, int64_t p
 
 /* ---- Memory, some elements outside ---- */
 static bool is_guarded(const tf_access *access) {
-  return access->tensor->view->clip_count > 0 || access->driver->limit;
+  return access->tensor->view->clip_count > 0 || access->driver->limit || access->driver->seen;
 }
 
 /* What elements outside read as; those past a deal's end are never used. */

@@ -229,6 +229,19 @@ static void emit_for(tf_lowering *lowering, const tf_stmt *stmt, const bounds *b
   tf_lower_enter_block(lowering, exit);
 }
 
+static bool note_return(void *user, const tf_stmt *stmt) {
+  bool *returns = user;
+  *returns |= stmt->kind == TF_STMT_RETURN;
+  return !*returns;
+}
+
+/* What a thread does in one trip may keep it from the next: all may come to the body, or not. */
+static bool may_leave(const tf_stmt *body) {
+  bool returns = false;
+  tf_stmt_walk(body, note_return, &returns);
+  return returns;
+}
+
 static void lower_for(tf_lowering *lowering, const tf_stmt *stmt) {
   bounds b = bounds_of(lowering, stmt);
   int64_t known[3];
@@ -243,7 +256,7 @@ static void lower_for(tf_lowering *lowering, const tf_stmt *stmt) {
     return;
   }
   if (registers) tf_report(lowering->context, stmt->loc, LOWER_LOCAL_MEMORY, tf_expr_name(stmt->for_.var));
-  lowering->block_uniform = uniform && tf_lower_is_uniform(lowering, stmt->for_.start) &&
+  lowering->block_uniform = uniform && !may_leave(stmt->for_.body) && tf_lower_is_uniform(lowering, stmt->for_.start) &&
                             tf_lower_is_uniform(lowering, stmt->for_.stop) &&
                             tf_lower_is_uniform(lowering, stmt->for_.step);
   emit_for(lowering, stmt, &b);
@@ -255,7 +268,8 @@ static void lower_while(tf_lowering *lowering, const tf_stmt *stmt) {
   LLVMBasicBlockRef header = tf_lower_new_block(lowering, "while"), body = tf_lower_new_block(lowering, "while.body");
   LLVMBasicBlockRef exit = tf_lower_new_block(lowering, "while.end");
   bool uniform = lowering->block_uniform;
-  lowering->block_uniform = uniform && tf_lower_is_uniform(lowering, stmt->while_.cond);
+  lowering->block_uniform =
+      uniform && !may_leave(stmt->while_.body) && tf_lower_is_uniform(lowering, stmt->while_.cond);
   tf_lower_enter_block(lowering, header);
   LLVMBuildCondBr(lowering->builder, tf_lower_scalar(lowering, stmt->while_.cond), body, exit);
   tf_lower_enter_block(lowering, body);

@@ -58,7 +58,7 @@ static LLVMValueRef first_on_free_axes(tf_lowering *lowering, const tf_placement
 LLVMValueRef tf_walk_writer(tf_lowering *lowering, const tf_walk *walk) {
   const tf_ownership *ownership = walk->driver.ownership;
   const tf_geometry *geometry = lowering->region.geometry;
-  if (!ownership || ownership->partial || !geometry->has_threads || geometry->block == 1) return NULL;
+  if (!ownership || walk->overlaps || ownership->partial || !geometry->has_threads || geometry->block == 1) return NULL;
   if (!lowering->block_uniform || !is_one_place(lowering, &walk->destination)) return NULL;
   const tf_placement *placement =
       ownership->mesh ? tf_region_placement(&lowering->region, ownership->mesh, NULL) : NULL;

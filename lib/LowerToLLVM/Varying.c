@@ -13,9 +13,10 @@ typedef struct varying {
   const tf_placement *to_placement, *from_placement;
   int64_t threads, count, from_count, numel;
   int64_t to_extent[TF_MAX_RANK], from_extent[TF_MAX_RANK];
-  const int32_t *numbers;
+  const int32_t *numbers; /* of a register tensor */
   int64_t *wanted, *held;
   int32_t *position_of; /* by the tensor's logical index: local position, or -1 */
+  int32_t *row;         /* of one thread, by the driver's position: local position, or -1 */
 } varying;
 
 static bool static_shape(const tf_type *type, int64_t *extents) {
@@ -55,19 +56,18 @@ static bool prepare(tf_lowering *lowering, varying *v) {
   for (unsigned axis = 0; axis < tf_type_rank(v->tensor->type); axis++)
     v->numel *= v->from_extent[axis];
   if (v->count != v->driver->count || v->threads * v->count > MAX_TABLE) return false;
-  int64_t ignored;
-  v->numbers = tf_tensor_numbers(lowering, v->tensor, &ignored);
+  v->row = TF_ARENA_ARRAY(lowering->arena, int32_t, v->count);
   v->wanted = TF_ARENA_ARRAY(lowering->arena, int64_t, v->count);
   v->held = TF_ARENA_ARRAY(lowering->arena, int64_t, v->from_count);
   v->position_of = TF_ARENA_ARRAY(lowering->arena, int32_t, v->numel);
   return true;
 }
 
-/* One thread's row of the table; true with zeros for a thread that has no place. */
-static bool fill_row(varying *v, int64_t thread, LLVMValueRef *row, LLVMTypeRef type) {
+/* Fills the row of one thread; false if it has no place. */
+static bool find_row(varying *v, int64_t thread) {
   int64_t to[TF_MAX_MESH_AXES] = {0}, from[TF_MAX_MESH_AXES] = {0};
-  bool here = (!v->to_placement || tf_placement_coordinates(v->to_placement, 0, thread, to)) &&
-              (!v->from_placement || tf_placement_coordinates(v->from_placement, 0, thread, from));
+  if (v->to_placement && !tf_placement_coordinates(v->to_placement, 0, thread, to)) return false;
+  if (v->from_placement && !tf_placement_coordinates(v->from_placement, 0, thread, from)) return false;
   for (int64_t i = 0; i < v->numel; i++)
     v->position_of[i] = -1;
   tf_ownership_enumerate(v->to, to, v->wanted);
@@ -75,40 +75,80 @@ static bool fill_row(varying *v, int64_t thread, LLVMValueRef *row, LLVMTypeRef 
   for (int64_t i = 0; i < v->from_count; i++)
     if (v->held[i] >= 0 && v->held[i] < v->numel) v->position_of[v->held[i]] = (int32_t)i;
   for (int64_t p = 0; p < v->count; p++) {
-    int64_t index = here ? broadcast_index(v, v->wanted[p]) : 0;
-    int32_t position = here && index >= 0 && index < v->numel ? v->position_of[index] : 0;
-    if (position < 0) return false;
-    row[p] = LLVMConstInt(type, (unsigned long long)v->numbers[position], false);
+    int64_t index = broadcast_index(v, v->wanted[p]);
+    v->row[p] = index >= 0 && index < v->numel ? v->position_of[index] : -1;
   }
   return true;
+}
+
+/* A constant array of all threads' rows, zeros for those without a place. */
+static LLVMValueRef make_table(tf_lowering *lowering, const varying *v, LLVMTypeRef type, LLVMValueRef *entries) {
+  unsigned size = (unsigned)(v->threads * v->count);
+  LLVMTypeRef array = LLVMArrayType2(type, size);
+  LLVMValueRef table = LLVMAddGlobalInAddressSpace(lowering->llvm_module, array, "positions", TF_SPACE_CONST);
+  LLVMSetInitializer(table, LLVMConstArray2(type, entries, size));
+  LLVMSetGlobalConstant(table, true);
+  LLVMSetLinkage(table, LLVMInternalLinkage);
+  return table;
+}
+
+static LLVMValueRef *new_entries(tf_lowering *lowering, const varying *v, LLVMTypeRef type) {
+  LLVMValueRef *entries = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, v->threads * v->count);
+  for (int64_t i = 0; i < v->threads * v->count; i++)
+    entries[i] = LLVMConstNull(type);
+  return entries;
 }
 
 bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out) {
   varying v = {.driver = driver, .tensor = tensor};
   if (tf_access_of(lowering, tensor, driver, out)) return true;
   if (!tf_tensor_is_register(tensor) || !prepare(lowering, &v)) return false;
+  int64_t ignored;
+  v.numbers = tf_tensor_numbers(lowering, tensor, &ignored);
   LLVMTypeRef type = tf_llvm_int(lowering, 16);
-  unsigned size = (unsigned)(v.threads * v.count);
-  LLVMValueRef *entries = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, size);
-  for (int64_t t = 0; t < v.threads; t++)
-    if (!fill_row(&v, t, entries + t * v.count, type)) return false;
-  LLVMTypeRef array = LLVMArrayType2(type, size);
+  LLVMValueRef *entries = new_entries(lowering, &v, type);
+  for (int64_t t = 0; t < v.threads; t++) {
+    if (!find_row(&v, t)) continue;
+    for (int64_t p = 0; p < v.count; p++) {
+      if (v.row[p] < 0) return false;
+      entries[t * v.count + p] = LLVMConstInt(type, (unsigned long long)v.numbers[v.row[p]], false);
+    }
+  }
   out->registers = v.numbers;
-  out->table = LLVMAddGlobalInAddressSpace(lowering->llvm_module, array, "positions", TF_SPACE_CONST);
-  LLVMSetInitializer(out->table, LLVMConstArray2(type, entries, size));
-  LLVMSetGlobalConstant(out->table, true);
-  LLVMSetLinkage(out->table, LLVMInternalLinkage);
+  out->table = make_table(lowering, &v, type, entries);
   out->start = tf_tensor_start(lowering, tensor, &out->divisor);
   tf_report(lowering->context, lowering->loc, LOWER_VARYING);
   return true;
 }
 
-LLVMValueRef tf_varying_number(tf_lowering *lowering, const tf_access *access, int64_t position) {
+bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *driver) {
+  varying v = {.driver = driver, .tensor = tensor};
+  if (!prepare(lowering, &v)) return false;
+  LLVMTypeRef type = tf_llvm_int(lowering, 16);
+  LLVMValueRef *entries = new_entries(lowering, &v, type);
+  for (int64_t t = 0; t < v.threads; t++)
+    for (int64_t p = 0, here = find_row(&v, t); here && p < v.count; p++)
+      entries[t * v.count + p] = LLVMConstInt(type, v.row[p] >= 0, false);
+  driver->seen = make_table(lowering, &v, type, entries);
+  return true;
+}
+
+/* table[thread][position] */
+static LLVMValueRef table_entry(tf_lowering *lowering, LLVMValueRef table, const tf_driver *driver, int64_t position) {
   LLVMBuilderRef b = lowering->builder;
   LLVMTypeRef type = tf_llvm_int(lowering, 16);
   LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
-  LLVMValueRef row = LLVMBuildMul(b, thread, tf_llvm_i32(lowering, access->driver->count), "");
+  LLVMValueRef row = LLVMBuildMul(b, thread, tf_llvm_i32(lowering, driver->count), "");
   LLVMValueRef at = LLVMBuildAdd(b, row, tf_llvm_i32(lowering, position), "");
-  LLVMValueRef entry = LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, access->table, &at, 1, ""), "");
-  return LLVMBuildZExt(b, entry, tf_llvm_int(lowering, 32), "");
+  return LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, table, &at, 1, ""), "");
+}
+
+LLVMValueRef tf_varying_number(tf_lowering *lowering, const tf_access *access, int64_t position) {
+  LLVMValueRef entry = table_entry(lowering, access->table, access->driver, position);
+  return LLVMBuildZExt(lowering->builder, entry, tf_llvm_int(lowering, 32), "");
+}
+
+LLVMValueRef tf_driver_sees(tf_lowering *lowering, const tf_driver *driver, int64_t position) {
+  LLVMValueRef entry = table_entry(lowering, driver->seen, driver, position);
+  return LLVMBuildICmp(lowering->builder, LLVMIntNE, entry, LLVMConstNull(LLVMTypeOf(entry)), "");
 }

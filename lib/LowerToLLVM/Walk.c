@@ -46,7 +46,8 @@ static bool covers_shape(tf_lowering *lowering, const tf_driver *driver, const t
  * of the source are all among its elements of the destination. */
 static bool stays_inside(tf_lowering *lowering, const tf_walk *walk, const tf_tensor *tensor) {
   const tf_tensor *destination = &walk->destination;
-  if (tensor == destination || tf_tensor_is_register(destination) || !is_sharded(destination)) return true;
+  if (walk->overlaps || tensor == destination || tf_tensor_is_register(destination) || !is_sharded(destination))
+    return true;
   if (walk->driver.ownership == destination->view->ownership) return true;
   const tf_pairing *pairing = tf_lower_pairing(lowering, walk->driver.ownership, walk->driver.type,
                                                destination->view->ownership, destination->type);
@@ -82,6 +83,22 @@ static bool choose_driver(tf_lowering *lowering, tf_walk *walk, access_fn *acces
     }
   }
   return false;
+}
+
+/* Threads that hold in registers less than they see of a shared destination, and other things besides: each stores what is
+ * both. A register source drives, without the elements that its thread does not see of the destination. */
+static bool choose_overlap(tf_lowering *lowering, tf_walk *walk) {
+  const tf_tensor *destination = &walk->destination;
+  if (tf_tensor_is_register(destination) || !is_sharded(destination)) return false;
+  for (unsigned i = 0; i < walk->source_count; i++) {
+    const tf_operand *source = &walk->sources[i];
+    if (source->is_scalar || !tf_tensor_is_register(&source->tensor)) continue;
+    walk->overlaps = true;
+    if (try_driver(lowering, walk, &source->tensor, tf_access_varying) &&
+        tf_driver_keep_seen(lowering, destination, &walk->driver))
+      return true;
+  }
+  return walk->overlaps = false;
 }
 
 /* ---- Chunks ---- */
@@ -133,7 +150,7 @@ static unsigned register_width(const tf_walk *walk) {
 static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
   walk->inner = 0;
   walk->width = 1;
-  if (walk->driver.local_count == 0) return;
+  if (walk->driver.local_count == 0 || walk->overlaps) return;
   unsigned best = 0;
   for (unsigned i = 0; i < walk->driver.local_count; i++) {
     unsigned width = width_along(lowering, walk, i);
@@ -292,7 +309,8 @@ bool tf_walk_plan(tf_lowering *lowering, const tf_tensor *destination, unsigned 
   *walk = (tf_walk){.destination = *destination, .source_count = source_count};
   for (unsigned i = 0; i < source_count; i++)
     walk->sources[i] = sources[i];
-  if (!choose_driver(lowering, walk, tf_access_of) && !choose_driver(lowering, walk, tf_access_varying)) {
+  if (!choose_driver(lowering, walk, tf_access_of) && !choose_driver(lowering, walk, tf_access_varying) &&
+      !choose_overlap(lowering, walk)) {
     tf_report(lowering->context, lowering->loc, LOWER_PAIRING);
     tf_lower_fail(lowering);
     return false;

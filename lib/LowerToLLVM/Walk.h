@@ -12,6 +12,7 @@ typedef struct tf_walk {
   tf_driver driver;
   tf_access store, loads[4]; /* they point into this struct: it must not move */
   bool has_registers;
+  bool overlaps; /* a source drives that holds elements which its thread does not see of the destination */
   unsigned inner, width;
   unsigned loop_count;
   tf_loop loops[TF_MAX_FACTORS];

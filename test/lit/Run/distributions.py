@@ -83,3 +83,36 @@ def k(x: Tensor[(16, 32), "f32"], y: Tensor[(16, 32), "f32"], p: Tensor[(8,), "f
 """
 x, same = normal(16, 32), np.full(8, 2.5, np.float32)
 check.run(REPLICAS, {"x": x}, {"y": (-x, 0, 0), "p": (same, 0, 0), "q": (-x, 0, 0), "c": (same, 0, 0)})
+
+# A thread holds some rows and sees some columns: it stores where they meet.
+OVERLAP = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(8, 32), "f32"], y: Tensor[(8, 32), "f32"], h: Tensor[(8, 32), "f16"]):
+    with Mesh((Topology("thread", 64),), Layout(shape=(2, 32)), ("w", "l")) as m:
+        rows = ShardLayout(layout=Layout(shape=(8, 32)), attrs=(Split(0), Broadcast()), mesh=m)
+        cols = ShardLayout(layout=Layout(shape=(8, 32)), attrs=(Broadcast(), Split(1)), mesh=m)
+        v = T.alloc_tensor(TensorType(shape=(8, 32), dtype="f32", layout=rows, storage=rmem))
+        T.copy(T.tensor_view(x, layout=rows), v)
+        T.copy(v, T.tensor_view(y, layout=cols))
+        T.unary(v, T.tensor_view(h, layout=cols), kind="cast")
+"""
+x = normal(8, 32)
+check.run(OVERLAP, {"x": x}, {"y": (x, 0, 0), "h": (x.astype(np.float16), 0, 0)})
+
+# Threads that return from a loop do not take part in the next trip: the rest copies the whole row.
+LEAVING = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(n: Tensor[(), "i64"], x: Tensor[(4, 64), "f32"], y: Tensor[(4, 64), "f32"], z: Tensor[(4, 64), "f32"]):
+    with Mesh((Topology("thread", 64),), Layout(shape=(64,)), ("t",)) as m:
+        i = T.alloc_tensor(TensorType(shape=(1,), dtype="i64", storage=rmem))
+        T.fill(i, 0)
+        for j in range(n):
+            T.copy(T.tensor_view(x, j, 0, shape=(1, 64)), T.tensor_view(y, j, 0, shape=(1, 64)))
+            while T.load(i, 0) < j:
+                T.store(i, j, 0)
+            T.copy(T.tensor_view(x, j, 0, shape=(1, 64)), T.tensor_view(z, j, 0, shape=(1, 64)))
+            if T.coord(m.t) < 60:
+                return
+"""
+x = normal(4, 64)
+check.run(LEAVING, {"n": 4, "x": x}, {"y": (x, 0, 0), "z": (x, 0, 0)})
