@@ -13,7 +13,7 @@ import numpy as np
 tool, driver, manifest, scratch = sys.argv[1:]
 scratch = pathlib.Path(scratch)
 scratch.mkdir(parents=True, exist_ok=True)
-environment = dict(os.environ, TF_CUDA_DRIVER=driver)
+environment = dict(os.environ, TF_CUDA_DRIVER=driver, TF_CACHE="off", TF_NVJITLINK="/nonexistent", TF_PTXAS="/nonexistent")
 # The fake's kernels by the names of the manifest's; the text is never compiled.
 ptx = scratch / "k.ptx"
 ptx.write_text("""// comment .entry wrong (
@@ -198,7 +198,7 @@ run("--kernel=count", "--grid=1", "--block=1", "--arg=1=3", code=1, says=["'coun
 run("--kernel=count", "--grid=1", "--block=1", "--type=0=i32[3", "--arg=1=3", code=1, says=["not of the form DTYPE[N,N]"])
 run("--kernel=count", "--grid=1", "--block=1", "--type=0=int[3]", "--arg=1=3", code=1, says=["unknown dtype 'int'"])
 run("--kernel=count", "--grid=1", "--block=2000", "--type=0=i32[3]", "--arg=1=3", code=1, says=["block.x is 2000"])
-run("--kernel=bytes", "--grid=1", "--block=1", code=1, says=["passed by value in bytes"])
+run("--kernel=bytes", "--grid=1", "--block=1", code=1, says=["passed by value in 12 bytes"])
 run("--kernel=fail", "--grid=1", "--block=1", code=1, says=["CUDA_ERROR_ILLEGAL_ADDRESS", "'fail'"])
 run("--device=cuda:1", "--kernel=fail", code=1, says=["there is no CUDA device 1"])
 run("--device=gpu", "--kernel=fail", code=1, says=["'gpu' is no device"])
