@@ -61,6 +61,7 @@ const tf_tuple *tf_tuple_prefix_strides(tf_context *context, const tf_tuple *sha
 
 void tf_tuple_append(tf_context *context, tf_string *out, const tf_tuple *tuple);
 void tf_layout_append(tf_context *context, tf_string *out, const tf_layout *layout);
+void tf_layout_append_attr(tf_string *out, tf_shard_attr attr); /* Split(0), Broadcast(), … */
 void tf_mesh_append(tf_context *context, tf_string *out, const tf_mesh *mesh);
 /* A Python string literal. */
 void tf_string_quote(tf_string *out, const char *text);

@@ -30,27 +30,30 @@ void tf_tuple_append(tf_context *context, tf_string *out, const tf_tuple *tuple)
   tf_string_puts(out, tuple->count == 1 ? ",)" : ")");
 }
 
+void tf_layout_append_attr(tf_string *out, tf_shard_attr attr) {
+  switch (attr.kind) {
+  case TF_SHARD_SPLIT:
+    tf_string_printf(out, "Split(%u)", attr.axis);
+    break;
+  case TF_SHARD_BROADCAST:
+    tf_string_puts(out, "Broadcast()");
+    break;
+  case TF_SHARD_PARTIAL:
+    tf_string_printf(out, "Partial(\"%s\")", tf_reduce_name(attr.reduce));
+    break;
+  case TF_SHARD_DYNAMIC:
+    tf_string_puts(out, "Dynamic()");
+    break;
+  }
+}
+
 static void append_shard(tf_context *context, tf_string *out, const tf_layout *layout) {
   tf_string_puts(out, "ShardLayout(layout=");
   tf_layout_append(context, out, layout->outer);
   tf_string_puts(out, ", attrs=(");
   for (unsigned i = 0; i < layout->attr_count; i++) {
     if (i) tf_string_puts(out, ", ");
-    tf_shard_attr attr = layout->attrs[i];
-    switch (attr.kind) {
-    case TF_SHARD_SPLIT:
-      tf_string_printf(out, "Split(%u)", attr.axis);
-      break;
-    case TF_SHARD_BROADCAST:
-      tf_string_puts(out, "Broadcast()");
-      break;
-    case TF_SHARD_PARTIAL:
-      tf_string_printf(out, "Partial(\"%s\")", tf_reduce_name(attr.reduce));
-      break;
-    case TF_SHARD_DYNAMIC:
-      tf_string_puts(out, "Dynamic()");
-      break;
-    }
+    tf_layout_append_attr(out, layout->attrs[i]);
   }
   tf_string_puts(out, layout->attr_count == 1 ? ",), mesh=" : "), mesh=");
   tf_mesh_append(context, out, layout->mesh);

@@ -150,23 +150,6 @@ static void append_list(tf_context *context, tf_string *out, const tf_value *val
   tf_string_puts(out, value->list.count == 1 ? ",)" : ")");
 }
 
-static void append_shard_attr(tf_string *out, tf_shard_attr attr) {
-  switch (attr.kind) {
-  case TF_SHARD_SPLIT:
-    tf_string_printf(out, "Split(%u)", attr.axis);
-    break;
-  case TF_SHARD_BROADCAST:
-    tf_string_puts(out, "Broadcast()");
-    break;
-  case TF_SHARD_PARTIAL:
-    tf_string_printf(out, "Partial(\"%s\")", tf_reduce_name(attr.reduce));
-    break;
-  case TF_SHARD_DYNAMIC:
-    tf_string_puts(out, "Dynamic()");
-    break;
-  }
-}
-
 static void append_atom(tf_string *out, const tf_mma_atom *atom) {
   int64_t mnk[3], warps[2];
   if (!tf_mma_atom_is_tile(atom, warps)) {
@@ -213,7 +196,7 @@ static void append_upper(tf_string *out, const char *prefix, const char *name) {
 static void append_object(tf_context *context, tf_string *out, const tf_value *value) {
   switch (value->kind) {
   case TF_VALUE_SHARD_ATTR:
-    append_shard_attr(out, value->shard_attr);
+    tf_layout_append_attr(out, value->shard_attr);
     break;
   case TF_VALUE_TYPE:
     tf_string_puts(out, tf_type_print(context, value->type.type));

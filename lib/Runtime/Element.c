@@ -105,7 +105,7 @@ static const char *integer_bits(tf_element element, bool negative, uint64_t magn
   return NULL;
 }
 
-static bool float_format(tf_element element, tf_float_format *out) {
+bool tf_element_float_format(tf_element element, tf_float_format *out) {
   switch (element) {
   case TF_ELEMENT_F16:
     *out = TF_FLOAT_F16;
@@ -139,7 +139,7 @@ const char *tf_element_from_float(tf_element element, double value, uint64_t *ou
     uint32_t bits;
     memcpy(&bits, &narrow, sizeof bits);
     *out = bits;
-  } else if (float_format(element, &format)) {
+  } else if (tf_element_float_format(element, &format)) {
     *out = tf_float_encode(format, value);
   } else {
     return elements[element].class == TF_ELEMENT_CLASS_FLOAT ? "scalars of this dtype cannot be passed"
@@ -162,7 +162,7 @@ static double float_value(tf_element element, uint64_t bits) {
     return value;
   }
   tf_float_format format = TF_FLOAT_F16;
-  float_format(element, &format);
+  (void)tf_element_float_format(element, &format);
   return tf_float_decode(format, (uint32_t)bits);
 }
 

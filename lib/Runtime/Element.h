@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "Support/Float.h"
+
 #include <dlpack/dlpack.h>
 
 typedef enum tf_element {
@@ -23,6 +25,8 @@ typedef enum tf_element_class {
 
 const char *tf_element_name(tf_element element);
 unsigned tf_element_bits(tf_element element);
+/* The small format (Support/Float.h) of a float that C lacks; false for all other types. */
+bool tf_element_float_format(tf_element element, tf_float_format *out);
 tf_element_class tf_element_get_class(tf_element element);
 bool tf_element_from_name(const char *name, tf_element *out);
 

@@ -47,35 +47,9 @@ void tf_run_array_set_bits(tf_run_array *array, size_t index, uint64_t bits) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* The formats that NumPy lacks or that need decoding, and their element types. */
-static bool small_format(tf_element element, tf_float_format *out) {
-  switch (element) {
-  case TF_ELEMENT_F16:
-    *out = TF_FLOAT_F16;
-    return true;
-  case TF_ELEMENT_BF16:
-    *out = TF_FLOAT_BF16;
-    return true;
-  case TF_ELEMENT_TF32:
-    *out = TF_FLOAT_TF32;
-    return true;
-  case TF_ELEMENT_FP8E4M3:
-    *out = TF_FLOAT_FP8E4M3;
-    return true;
-  case TF_ELEMENT_FP8E5M2:
-    *out = TF_FLOAT_FP8E5M2;
-    return true;
-  case TF_ELEMENT_F8E8M0:
-    *out = TF_FLOAT_F8E8M0;
-    return true;
-  default:
-    return false;
-  }
-}
-
 static double float_value(tf_element element, uint64_t bits) {
   tf_float_format format;
-  if (small_format(element, &format)) return tf_float_decode(format, (uint32_t)bits);
+  if (tf_element_float_format(element, &format)) return tf_float_decode(format, (uint32_t)bits);
   if (element == TF_ELEMENT_F64) {
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -149,7 +123,7 @@ static char npy_kind(tf_element element) {
 
 static bool travels_as_f32(tf_element element) {
   tf_float_format format;
-  return element != TF_ELEMENT_F16 && small_format(element, &format);
+  return element != TF_ELEMENT_F16 && tf_element_float_format(element, &format);
 }
 
 static unsigned npy_bytes(tf_element element) {
@@ -170,7 +144,7 @@ bool tf_run_element_of_npy(const tf_npy *npy, tf_element *out) {
 static void encode(const tf_npy *npy, tf_run_array *out) {
   const float *from = npy->data;
   tf_float_format format = TF_FLOAT_BF16;
-  small_format(out->element, &format);
+  (void)tf_element_float_format(out->element, &format);
   for (size_t i = 0; i < out->count; i++)
     tf_run_array_set_bits(out, i, tf_float_encode(format, (double)from[i]));
 }
@@ -178,7 +152,7 @@ static void encode(const tf_npy *npy, tf_run_array *out) {
 const char *tf_run_array_from_npy(const tf_npy *npy, tf_element element, tf_run_array *out) {
   tf_float_format format;
   bool same = npy->kind == npy_kind(element) && npy->item_bytes == npy_bytes(element);
-  bool bits = npy->kind == 'u' && small_format(element, &format) && npy->item_bytes * 8 == tf_element_bits(element);
+  bool bits = npy->kind == 'u' && tf_element_float_format(element, &format) && npy->item_bytes * 8 == tf_element_bits(element);
   if (tf_element_bits(element) < 8) return "arrays of packed elements are not supported";
   if (!same && !bits) return "convert it with numpy's astype";
   if (!tf_run_array_create(out, element, npy->rank, npy->shape)) return "out of memory";
