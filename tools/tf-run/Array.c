@@ -152,7 +152,8 @@ static void encode(const tf_npy *npy, tf_run_array *out) {
 const char *tf_run_array_from_npy(const tf_npy *npy, tf_element element, tf_run_array *out) {
   tf_float_format format;
   bool same = npy->kind == npy_kind(element) && npy->item_bytes == npy_bytes(element);
-  bool bits = npy->kind == 'u' && tf_element_float_format(element, &format) && npy->item_bytes * 8 == tf_element_bits(element);
+  bool bits =
+      npy->kind == 'u' && tf_element_float_format(element, &format) && npy->item_bytes * 8 == tf_element_bits(element);
   if (tf_element_bits(element) < 8) return "arrays of packed elements are not supported";
   if (!same && !bits) return "convert it with numpy's astype";
   if (!tf_run_array_create(out, element, npy->rank, npy->shape)) return "out of memory";
