@@ -116,3 +116,32 @@ def k(n: Tensor[(), "i64"], x: Tensor[(4, 64), "f32"], y: Tensor[(4, 64), "f32"]
 """
 x = normal(4, 64)
 check.run(LEAVING, {"n": 4, "x": x}, {"y": (x, 0, 0), "z": (x, 0, 0)})
+
+# Replicas along some axes only, at places that the others choose: buffers of warps filled by all lanes, by all threads under a
+# mesh of warps, and one tile by the lanes of every warp.
+WARPS = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(3, 5, 64), "f32"], y: Tensor[(3, 5, 64), "f32"], z: Tensor[(3, 5, 64), "f32"], t: Tensor[(5, 64), "f32"]):
+    with Mesh((Topology("warp", 3),), Layout(shape=(3,)), ("v",)) as v:
+        own = ShardLayout(layout=Layout(shape=(3, 5, 64), strides=(0, 64, 1)), attrs=(Split(0),), mesh=v)
+        rows = ShardLayout(layout=Layout(shape=(3, 5, 64), strides=None), attrs=(Split(0),), mesh=v)
+        s = T.alloc_tensor(TensorType(shape=(3, 5, 64), dtype="f32", layout=own, storage=smem))
+        p = T.alloc_tensor(TensorType(shape=(3, 5, 64), dtype="f32", storage=smem))
+        q = T.alloc_tensor(TensorType(shape=(5, 64), dtype="f32", storage=smem))
+        T.copy_async(T.tensor_view(x, layout=rows), T.tensor_view(p, layout=rows))
+        with Mesh((Topology("thread", 32),), Layout(shape=(8, 4)), ("a", "b")) as m:
+            cut = ShardLayout(layout=Layout(shape=(5, 8, 8)), attrs=(Split(1), Broadcast()), mesh=m)
+            mine = T.tensor_view(x, T.coord(v.v), 0, 0, shape=(5, 64), layout=cut)
+            T.copy_async(mine, T.tensor_view(s, shape=(5, 64), layout=cut))
+            T.copy_async(T.tensor_view(x, 1, 0, 0, shape=(5, 64), layout=cut), T.tensor_view(q, layout=cut))
+            T.cp_async_commit()
+            T.cp_async_wait(0)
+        T.sync(v)
+        T.copy(T.tensor_view(p, layout=rows), T.tensor_view(y, layout=rows))
+        with Mesh((Topology("thread", 32),), Layout(shape=(32,)), ("l",)) as l:
+            deal = T.spread(l, (5, 64), 2)
+            T.copy(T.tensor_view(s, shape=(5, 64), layout=deal), T.tensor_view(z, T.coord(v.v), 0, 0, shape=(5, 64), layout=deal))
+        T.copy(q, t)
+"""
+x = normal(3, 5, 64)
+check.run(WARPS, {"x": x}, {"y": (x, 0, 0), "z": (x, 0, 0), "t": (x[1], 0, 0)})
