@@ -146,7 +146,8 @@ static bool link_ptx(const nvjitlink *api, const char *ptx, const char *arch, tf
 
 static bool make_by_library(const tool *t, const char *ptx, const char *arch, tf_cubin *out) {
   nvjitlink api;
-  void *library = dlopen(t->path, RTLD_NOW | RTLD_LOCAL);
+  /* NVIDIA's library does not free its tables when it is unloaded, so it stays: a second load then costs nothing. */
+  void *library = dlopen(t->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) return false;
   bool made = load_nvjitlink(library, &api) && link_ptx(&api, ptx, arch, out);
   dlclose(library);
