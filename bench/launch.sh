@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Builds the release preset and prints what a checked call with 10 tensors costs over the bare driver call.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/build.sh release
+build-release/bench/bench-launch
