@@ -147,7 +147,10 @@ typedef struct tf_program_source {
 #define TF_PROGRAM_SOURCE_INIT                                                                                         \
   { sizeof(tf_program_source), 0, 0, 0, 0, 0 }
 
-/* Loads a program; everything in `source` is copied. TF_PARSE: the manifest is malformed (the message names the place
+/* Loads a program; everything in `source` is copied. PTX for a real device is assembled by nvJitLink or ptxas where one is
+ * found ($TF_NVJITLINK, $TF_PTXAS, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, PATH) and kept in a disk cache ($TF_CACHE, or
+ * tilefoundry in $XDG_CACHE_HOME or ~/.cache; TF_CACHE=off: none; at most $TF_CACHE_LIMIT bytes); without them, or if the
+ * driver refuses the result, by the driver. TF_PARSE: the manifest is malformed (the message names the place
  * in it); TF_DRIVER: the device refused the module (the message holds the log, the PTX line and the source line). */
 TF_API TF_NODISCARD tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source,
                                               TF_GIVE tf_program **out);

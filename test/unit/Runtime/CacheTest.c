@@ -172,6 +172,36 @@ START_TEST(full_disk) {
 }
 END_TEST
 
+/* Readers see one writer's bytes or another's, never a mixture; the size tells whose they are. */
+static void *put_and_get(void *seed) {
+  unsigned number = *(unsigned *)seed;
+  for (unsigned i = 0; i < 200; i++) {
+    void *got;
+    size_t size;
+    put_noise("shared.cubin", 3000 + number, number);
+    if (!tf_cache_get(&cache, "shared.cubin", &got, &size)) continue;
+    ck_assert(size >= 3000 && size < 3004);
+    unsigned char *wanted = noise(size, (unsigned)size - 3000);
+    ck_assert(memcmp(got, wanted, size) == 0);
+    free(wanted);
+    free(got);
+  }
+  return NULL;
+}
+
+START_TEST(several_writers) {
+  pthread_t threads[4];
+  unsigned numbers[4] = {0, 1, 2, 3};
+  uint64_t bytes;
+  cache.limit = 5000;
+  for (int i = 0; i < 4; i++)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, put_and_get, &numbers[i]), 0);
+  for (int i = 0; i < 4; i++)
+    pthread_join(threads[i], NULL);
+  ck_assert_uint_le(count_files(&bytes), 1);
+}
+END_TEST
+
 /* Nobody, not even root, can write there. */
 START_TEST(read_only) {
   strcpy(cache.directory, "/proc/self/tf-cache");
@@ -355,6 +385,15 @@ START_TEST(without_a_cache) {
 }
 END_TEST
 
+/* Nothing is left of a thousand lives of a program; the fixture counts modules and memory, AddressSanitizer the rest. */
+START_TEST(thousand_loads) {
+  write_tool("exit 0");
+  for (int i = 0; i < 1000; i++)
+    load_ptx(ptx);
+  ck_loads(1, 1000, 0);
+}
+END_TEST
+
 /* The real tools, where they are: machine code for the architecture that was asked for. */
 START_TEST(real_tools) {
   tf_cubin cubin;
@@ -384,6 +423,7 @@ int main(void) {
   tcase_add_test(entries, killed_writer);
   tcase_add_test(entries, leftovers);
   tcase_add_test(entries, full_disk);
+  tcase_add_test(entries, several_writers);
   tcase_add_test(entries, read_only);
   tcase_add_test(entries, bounded);
   tcase_add_test(entries, places);
@@ -392,6 +432,7 @@ int main(void) {
   tcase_add_test(programs, refused_cubins);
   tcase_add_test(programs, broken_tools);
   tcase_add_loop_test(programs, without_a_cache, 0, 2);
+  tcase_add_test(programs, thousand_loads);
   tcase_add_loop_test(programs, real_tools, 0, 2);
   Suite *suite = suite_create("cache");
   suite_add_tcase(suite, entries);
