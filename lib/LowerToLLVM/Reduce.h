@@ -77,8 +77,11 @@ typedef struct tf_stage {
   tf_group group; /* all threads that take part */
   bool by_warp;   /* each warp has its own: the source's mesh counts lanes */
 } tf_stage;
-/* Allocates and fills the tile, and waits for it. False (nothing emitted) if the source spans CTAs or has no static shape. */
+/* Allocates and fills the tile, and waits for it: the share of one CTA, if CTAs walk the source. False (nothing emitted) if that
+ * has no static shape. */
 bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out);
+/* Whether CTAs hold different parts of the source. */
+bool tf_stage_spans_ctas(tf_lowering *lowering, const tf_reduction *r);
 void tf_stage_wait(tf_lowering *lowering, const tf_stage *stage);
 /* reduce through a tile. */
 bool tf_reduce_staged(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination);

@@ -12,13 +12,15 @@ static int64_t static_of(const tf_dim *dim, int64_t otherwise) {
   return dim && tf_dim_is_static(dim, &value) ? value : otherwise;
 }
 
-/* A plain tensor in shared memory that no statement of the program names. */
-static bool make_tensor(tf_lowering *lowering, unsigned rank, const tf_dim *const *shape, tf_dtype dtype,
-                        LLVMValueRef pointer, tf_tensor *out) {
+/* A plain tensor in shared memory that no statement of the program names. reach: rows that one CTA has of each axis; what CTAs
+ * walk moves no address in shared memory. */
+static bool make_tensor(tf_lowering *lowering, unsigned rank, const tf_dim *const *shape, const int64_t *reach,
+                        tf_dtype dtype, LLVMValueRef pointer, tf_tensor *out) {
   tf_context *context = lowering->context;
   tf_view *view = TF_ARENA_NEW(&context->arena, tf_view);
   const tf_dim **strides = TF_ARENA_ARRAY(&context->arena, const tf_dim *, rank), *unit = tf_dim_int(context, 1);
-  for (unsigned axis = rank; axis-- > 0; unit = tf_dim_binary(context, TF_DIM_MUL, unit, shape[axis]))
+  for (unsigned axis = rank; axis-- > 0;
+       unit = tf_dim_binary(context, TF_DIM_MUL, unit, tf_dim_int(context, reach[axis])))
     strides[axis] = unit;
   view->type = tf_type_tensor(context, rank, shape, dtype, NULL, TF_STORAGE_SMEM);
   view->constant = tf_dim_int(context, 0);
@@ -36,13 +38,54 @@ static bool make_tensor(tf_lowering *lowering, unsigned rank, const tf_dim *cons
   return true;
 }
 
-static bool spans_ctas(tf_lowering *lowering, const tf_reduction *r) {
+bool tf_stage_spans_ctas(tf_lowering *lowering, const tf_reduction *r) {
   tf_driver driver;
   if (!r->source.view->ownership->mesh) return false;
   if (!tf_driver_of(lowering, &r->source, &driver)) return true;
   for (unsigned i = 0; i < driver.digit_count; i++)
     if (driver.digits[i].is_cta) return true;
   return false;
+}
+
+/* One more than the largest coordinate on an axis that a CTA's share reaches; -1: unknown. */
+static int64_t reach_of(tf_lowering *lowering, const tf_reduction *r, unsigned axis) {
+  const tf_ownership *ownership = r->source.view->ownership;
+  const tf_placement *placement =
+      ownership->mesh ? tf_region_placement(&lowering->region, ownership->mesh, NULL) : NULL;
+  int64_t reach = 1;
+  bool split = false;
+  for (unsigned i = 0; placement && i < ownership->factor_count; i++) {
+    const tf_factor *factor = &ownership->factors[i];
+    if (factor->shape_axis < 0) split = true;
+    if (factor->shape_axis != (int)axis) continue;
+    if (factor->mesh_axis >= 0 && placement->levels[placement->axes[factor->mesh_axis].level].level == TF_LEVEL_CTA) {
+      split = true;
+      continue;
+    }
+    int64_t extent = static_of(factor->extent, -1), unit = static_of(factor->unit, -1);
+    if (extent < 0 || unit < 0) return -1;
+    reach += (extent - 1) * unit;
+  }
+  if (!split) return static_of(r->shape[axis], -1);
+  return ownership->steps_are_affine ? reach : -1;
+}
+
+/* The tile's extents of one CTA, and the results'; false if some are not static. */
+static bool reach_axes(tf_lowering *lowering, const tf_reduction *r, int64_t *tile, int64_t *rows) {
+  bool ctas = tf_stage_spans_ctas(lowering, r);
+  for (unsigned axis = 0; axis < r->rank; axis++) {
+    tile[axis] = ctas ? reach_of(lowering, r, axis) : static_of(r->shape[axis], -1);
+    rows[axis] = r->reduced[axis] ? 1 : tile[axis];
+    if (tile[axis] < 0) return false;
+  }
+  return true;
+}
+
+static int64_t product(unsigned rank, const int64_t *extents) {
+  int64_t out = 1;
+  for (unsigned axis = 0; axis < rank; axis++)
+    out *= extents[axis];
+  return out;
 }
 
 static bool counts_lanes(tf_lowering *lowering, const tf_reduction *r) {
@@ -92,15 +135,15 @@ static int64_t round_up(int64_t bytes) {
 bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) {
   tf_context *context = lowering->context;
   const tf_dim *kept[TF_MAX_RANK];
-  int64_t count = static_of(tf_type_numel(context, r->source.type), -1), results = 1;
-  for (unsigned axis = 0; axis < r->rank; axis++) {
+  int64_t extents[TF_MAX_RANK], result_extents[TF_MAX_RANK];
+  if (!reach_axes(lowering, r, extents, result_extents)) return false;
+  for (unsigned axis = 0; axis < r->rank; axis++)
     kept[axis] = r->reduced[axis] ? tf_dim_int(context, 1) : r->shape[axis];
-    results *= static_of(kept[axis], 1);
-  }
-  if (count < 0 || spans_ctas(lowering, r)) return false;
+  int64_t count = product(r->rank, extents), results = product(r->rank, result_extents);
   *out = (tf_stage){.by_warp = counts_lanes(lowering, r)};
   join_all(lowering, &out->group);
-  int64_t tile = round_up(count * tf_dtype_bytes(r->in)), bytes = tile + round_up(results * tf_dtype_bytes(r->accumulator));
+  int64_t tile = round_up(count * tf_dtype_bytes(r->in)),
+          bytes = tile + round_up(results * tf_dtype_bytes(r->accumulator));
   int64_t warps = out->by_warp ? (lowering->region.geometry->block + 31) / 32 : 1;
   LLVMTypeRef byte = tf_llvm_int(lowering, 8);
   LLVMValueRef base = tf_shared_allocate(lowering, NULL, bytes * warps, 16), after = tf_llvm_i32(lowering, tile);
@@ -110,8 +153,8 @@ bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) 
     base = LLVMBuildGEP2(lowering->builder, byte, base, &own, 1, "");
   }
   LLVMValueRef rows = LLVMBuildGEP2(lowering->builder, byte, base, &after, 1, "");
-  if (!make_tensor(lowering, r->rank, r->shape, r->in, base, &out->tile)) return false;
-  if (!make_tensor(lowering, r->rank, kept, r->accumulator, rows, &out->rows)) return false;
+  if (!make_tensor(lowering, r->rank, r->shape, extents, r->in, base, &out->tile)) return false;
+  if (!make_tensor(lowering, r->rank, kept, result_extents, r->accumulator, rows, &out->rows)) return false;
   tf_operand source = {.dtype = r->in, .tensor = r->source};
   tf_lower_elements(lowering, &out->tile, 1, &source, same, NULL);
   tf_stage_wait(lowering, out);

@@ -106,7 +106,7 @@ static LLVMValueRef norm_chunk(tf_lowering *lowering, const tf_chunk *chunk, con
 
 static bool lower_staged(tf_lowering *lowering, norm *n, double eps) {
   tf_stage *stage = TF_ARENA_NEW(lowering->arena, tf_stage);
-  if (!tf_stage_make(lowering, &n->mean, stage)) return false;
+  if (tf_stage_spans_ctas(lowering, &n->mean) || !tf_stage_make(lowering, &n->mean, stage)) return false;
   tf_reduction from_tile = n->mean;
   from_tile.source = stage->tile;
   n->epsilon = tf_llvm_float_constant(lowering, n->mean.accumulator, eps);

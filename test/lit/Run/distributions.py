@@ -145,3 +145,34 @@ def k(x: Tensor[(3, 5, 64), "f32"], y: Tensor[(3, 5, 64), "f32"], z: Tensor[(3, 
 """
 x = normal(3, 5, 64)
 check.run(WARPS, {"x": x}, {"y": (x, 0, 0), "z": (x, 0, 0), "t": (x[1], 0, 0)})
+
+# 48 threads of each CTA combine their parts, along rows and along columns that CTAs share out.
+UNEVEN = """
+S = DimVar("S", 1, 4096)
+@prim_func(target=CudaTarget("sm_80"))
+def rows(x: Tensor[(S, 48), "f32"], y: Tensor[(S, 1), "f32"], z: Tensor[(S, 48), "f32"]):
+    with Mesh((Topology("cta", S), Topology("thread", 48)), Layout(shape=(S, 48)), ("r", "t")) as m:
+        own = ShardLayout(layout=Layout(shape=(S, 48)), attrs=(Split(0), Split(1)), mesh=m)
+        one = ShardLayout(layout=Layout(shape=(S, 1)), attrs=(Split(0), Broadcast()), mesh=m)
+        v = T.alloc_tensor(TensorType(shape=(S, 48), dtype="f32", layout=own, storage=rmem))
+        s = T.alloc_tensor(TensorType(shape=(S, 1), dtype="f32", layout=one, storage=rmem))
+        T.copy(T.tensor_view(x, layout=own), v)
+        T.reduce(v, T.tensor_view(y, layout=one), axes=(1,), kind="sum")
+        T.reduce(v, s, axes=(1,), kind="max")
+        T.binary(v, s, v, kind="sub")
+        T.copy(v, T.tensor_view(z, layout=own))
+
+
+@prim_func(target=CudaTarget("sm_80"))
+def columns(x: Tensor[(48, 12), "f32"], y: Tensor[(1, 12), "f32"]):
+    with Mesh((Topology("cta", 4), Topology("thread", 48)), Layout(shape=(4, 48)), ("c", "t")) as m:
+        own = ShardLayout(layout=Layout(shape=(48, 12)), attrs=(Split(1), Split(0)), mesh=m)
+        v = T.alloc_tensor(TensorType(shape=(48, 12), dtype="f32", layout=own, storage=rmem))
+        T.copy(T.tensor_view(x, layout=own), v)
+        T.reduce(v, T.tensor_view(y, layout=T.reduced(own, (48, 12), 0)), axes=(0,), kind="sum")
+"""
+x = normal(5, 48)
+check.run(UNEVEN, {"x": x}, {"y": (x.sum(1, keepdims=True), 1e-5, 1e-5), "z": (x - x.max(1, keepdims=True), 0, 0)},
+          ["--kernel=rows", "--grid=5", "--block=48"])
+x = normal(48, 12)
+check.run(UNEVEN, {"x": x}, {"y": (x.sum(0, keepdims=True), 1e-5, 1e-5)}, ["--kernel=columns", "--grid=4", "--block=48"])
