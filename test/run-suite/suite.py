@@ -22,10 +22,11 @@ import cases_control
 import cases_elementwise
 import cases_memory
 import cases_mma
+import cases_programs
 import cases_reduce
 
 BATCH = 16
-FAMILIES = [cases_elementwise, cases_reduce, cases_memory, cases_control, cases_mma]
+FAMILIES = [cases_elementwise, cases_reduce, cases_memory, cases_control, cases_mma, cases_programs]
 
 
 def module_text(batch):
