@@ -274,10 +274,9 @@ static bool stores_same(const tf_warp *w, const tf_insn *in, const tf_access *a,
 
 /* Two lanes of one store write the same. */
 static bool lanes_alike(const tf_warp *w, const tf_insn *in, unsigned a, unsigned b) {
-  unsigned stride = in->aux >> 16 & 0xFF;
   if (!is_store(in)) return false;
   for (unsigned e = 0; e < (in->aux & 0xFF); e++)
-    if (memcmp(stored(w, in, e, a), stored(w, in, e, b), stride < 4 ? 4 : stride) != 0) return false;
+    if (memcmp(stored(w, in, e, a), stored(w, in, e, b), in->aux >> 24) != 0) return false;
   return true;
 }
 

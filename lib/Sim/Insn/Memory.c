@@ -146,6 +146,11 @@ HANDLER(st_128) {
   }
 }
 
+/* Registers and constants of up to 32 bits lie in slots of one size. */
+static unsigned slot_bytes(unsigned width) {
+  return width < 4 ? 4 : width;
+}
+
 static bool encode(tf_form *f, unsigned list) {
   static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio", NULL};
   unsigned n = tf_form_has(f, "v8") ? 8 : tf_form_has(f, "v4") ? 4 : tf_form_has(f, "v2") ? 2 : 1;
@@ -154,11 +159,12 @@ static bool encode(tf_form *f, unsigned list) {
     return false;
   }
   for (unsigned i = 1; i < n; i++)
-    if (f->width[f->first[list] + i] != f->width[f->first[list]]) {
+    if (slot_bytes(f->width[f->first[list] + i]) != slot_bytes(f->width[f->first[list]])) {
       f->refusal = "the registers of a vector must have one size";
       return false;
     }
-  f->in->aux = n | (uint32_t)f->width[f->first[list]] << 16; /* the race checker wants the registers' width */
+  /* The race checker wants the width of the registers and of what is stored of them. */
+  f->in->aux = n | (uint32_t)f->width[f->first[list]] << 16 | (uint32_t)tf_type_bytes(f->types[0]) << 24;
   for (int i = 0; strong[i]; i++)
     if (tf_form_has(f, strong[i])) f->in->aux |= STRONG;
   return true;
