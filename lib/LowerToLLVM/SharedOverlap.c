@@ -108,9 +108,10 @@ static bool is_block_barrier(const overlap_walk *walk, const tf_stmt *stmt) {
   if (!site) return false;
   switch (site->participation.kind) {
   case TF_BARRIER_BLOCK:
-  case TF_BARRIER_WARP:
   case TF_BARRIER_GRID:
     return true;
+  case TF_BARRIER_WARP: /* each warp by itself */
+    return walk->kernel->geometry.has_threads && walk->kernel->geometry.block <= 32;
   case TF_BARRIER_LANES:
   case TF_BARRIER_NAMED:
     break;

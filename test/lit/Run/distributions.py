@@ -176,3 +176,24 @@ check.run(UNEVEN, {"x": x}, {"y": (x.sum(1, keepdims=True), 1e-5, 1e-5), "z": (x
           ["--kernel=rows", "--grid=5", "--block=48"])
 x = normal(48, 12)
 check.run(UNEVEN, {"x": x}, {"y": (x.sum(0, keepdims=True), 1e-5, 1e-5)}, ["--kernel=columns", "--grid=4", "--block=48"])
+
+# A barrier of each warp by itself does not end the life of a buffer: another warp may still be at it.
+APART = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(2, 16, 32), "f32"], y: Tensor[(2, 16, 32), "f32"], z: Tensor[(2, 32), "f32"]):
+    with Mesh((Topology("warp", 2),), Layout(shape=(2,)), ("v",)) as v:
+        with Mesh((Topology("thread", 32),), Layout(shape=(32,)), ("l",)) as l:
+            col = ShardLayout(layout=Layout(shape=(16, 32)), attrs=(Split(1),), mesh=l)
+            row = ShardLayout(layout=Layout(shape=(32,)), attrs=(Split(0),), mesh=l)
+            a = T.alloc_tensor(TensorType(shape=(2, 16, 32), dtype="f32", layout=ShardLayout(layout=Layout(shape=(2, 16, 32), strides=(0, 32, 1)), attrs=(Split(0),), mesh=v), storage=smem))
+            b = T.alloc_tensor(TensorType(shape=(2, 32), dtype="f32", layout=ShardLayout(layout=Layout(shape=(2, 32), strides=(0, 1)), attrs=(Split(0),), mesh=v), storage=smem))
+            T.copy(T.tensor_view(x, T.coord(v.v), 0, 0, shape=(16, 32), layout=col), T.tensor_view(a, shape=(16, 32), layout=col))
+            T.sync(l)
+            T.copy(T.tensor_view(a, shape=(16, 32), layout=T.spread(l, (16, 32), 4)), T.tensor_view(y, T.coord(v.v), 0, 0, shape=(16, 32), layout=T.spread(l, (16, 32), 4)))
+            T.sync(l)
+            T.copy(T.tensor_view(x, T.coord(v.v), 3, 0, shape=(32,), layout=row), T.tensor_view(b, shape=(32,), layout=row))
+            T.sync(l)
+            T.copy(T.tensor_view(b, shape=(32,), layout=row), T.tensor_view(z, T.coord(v.v), 0, shape=(32,), layout=row))
+"""
+x = normal(2, 16, 32)
+check.run(APART, {"x": x}, {"y": (x, 0, 0), "z": (x[:, 3], 0, 0)})
