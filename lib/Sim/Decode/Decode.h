@@ -37,7 +37,9 @@ typedef struct tf_decoder {
   size_t init_count, init_cap;
   tf_fixup *fixups;
   size_t fixup_count, fixup_cap;
-  uint32_t *pc_of; /* by statement, one more than there are */
+  const tf_ptx_label **labels; /* hash table, see tf_decode_label */
+  size_t label_size;           /* a power of two */
+  uint32_t *pc_of;             /* by statement, one more than there are */
   uint32_t regs_bytes, pred_at, pred_end;
   /* The statement being decoded. */
   tf_insn insn;

@@ -58,10 +58,38 @@ static bool place_variables(tf_decoder *d) {
   return true;
 }
 
+/* Labels stand in an open-addressed table by name and scope, so that a function of many branches loads in linear time.
+ *
+ *   hash(name, scope) ─▶ slot ─▶ next slot … ─▶ empty: unknown */
+static size_t label_hash(const char *name, uint32_t scope) {
+  uint64_t h = 1469598103934665603u ^ scope;
+  for (; *name; name++)
+    h = (h ^ (unsigned char)*name) * 1099511628211u;
+  return (size_t)(h ^ h >> 29);
+}
+
+static bool index_labels(tf_decoder *d) {
+  size_t count = 0;
+  for (const tf_ptx_label *l = d->ptx->labels; l; l = l->next)
+    count++;
+  for (d->label_size = 8; d->label_size < 2 * count;)
+    d->label_size *= 2;
+  d->labels = calloc(d->label_size, sizeof(const tf_ptx_label *));
+  if (!d->labels) return tf_decode_no_memory(d);
+  for (const tf_ptx_label *l = d->ptx->labels; l; l = l->next) {
+    size_t at = label_hash(l->name, l->scope) & (d->label_size - 1);
+    while (d->labels[at])
+      at = (at + 1) & (d->label_size - 1);
+    d->labels[at] = l;
+  }
+  return true;
+}
+
 const tf_ptx_label *tf_decode_label(const tf_decoder *d, const char *name) {
   for (uint32_t scope = d->stmt->scope;; scope = d->ptx->scope_parent[scope]) {
-    for (const tf_ptx_label *l = d->ptx->labels; l; l = l->next)
-      if (l->scope == scope && strcmp(l->name, name) == 0) return l;
+    size_t at = label_hash(name, scope) & (d->label_size - 1);
+    for (; d->labels[at]; at = (at + 1) & (d->label_size - 1))
+      if (d->labels[at]->scope == scope && strcmp(d->labels[at]->name, name) == 0) return d->labels[at];
     if (scope == 0) return NULL;
   }
 }
@@ -202,7 +230,7 @@ bool tf_decode_function(tf_module *module, tf_func *func, tf_ptx_error *error) {
   d->ptx = (tf_ptx_func *)func->ptx;
   d->error = error;
   d->regs_bytes = SCRATCH;
-  bool ok = place_variables(d) && decode_statements(d);
+  bool ok = place_variables(d) && index_labels(d) && decode_statements(d);
   if (ok) resolve_branches(d);
   ok = ok && find_straight_runs(d) && keep_code(d);
   free(d->code);
@@ -212,6 +240,7 @@ bool tf_decode_function(tf_module *module, tf_func *func, tf_ptx_error *error) {
   free(d->inits);
   free(d->fixups);
   free(d->pc_of);
+  free(d->labels);
   free(d);
   return ok;
 }

@@ -144,8 +144,43 @@ static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
                         d->form.refusal ? d->form.refusal : "this combination of modifiers and operands is not legal");
 }
 
+/* True when the statement's modifiers begin with those of `first`. */
+static bool begins(const tf_ptx_stmt *s, const char *first) {
+  for (uint32_t i = 0;; i++) {
+    slot want = next_slot(&first);
+    if (want.length == 0) return true;
+    if (i == s->mod_count || !slot_has(want, s->mods[i])) return false;
+  }
+}
+
+/* Real instructions that this device does not run are told apart from misspelt ones. */
+static bool refuse_known(tf_decoder *d) {
+  static const struct {
+    const char *opcode, *first, *what;
+  } known[] = {
+#define U(opcode, first, what) {opcode, first, what},
+#include "Sim/Decode/Unsupported.def"
+#undef U
+  };
+  const tf_ptx_stmt *s = d->stmt;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(known[i].opcode, s->opcode) != 0 || !begins(s, known[i].first)) continue;
+    char name[80];
+    int n = snprintf(name, sizeof name, "%s", s->opcode);
+    for (const char *p = known[i].first; n > 0 && (size_t)n < sizeof name - 2 && *p; p++) {
+      if (p == known[i].first) name[n++] = '.';
+      name[n++] = *p == ' ' ? '.' : *p;
+      name[n] = '\0';
+    }
+    d->error->unsupported = true;
+    return tf_decode_fail(d, name, "'%s' (%s) is not supported by the simulated device", name, known[i].what);
+  }
+  return true;
+}
+
 bool tf_decode_match(tf_decoder *d) {
   size_t count;
+  if (!refuse_known(d)) return false;
   const tf_row *const *rows = tf_row_find(d->module->device, d->stmt->opcode, &count);
   if (!rows) return tf_decode_fail(d, d->stmt->opcode, "unknown instruction '%s'", d->stmt->opcode);
   uint32_t best = 0, reached;

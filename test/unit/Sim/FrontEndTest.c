@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 
@@ -104,6 +105,44 @@ START_TEST(refuses) {
   ck_assert_msg(status == TF_PARSE || status == TF_UNSUPPORTED, "%s was accepted", refused[_i].body);
   ck_assert_msg(strncmp(message, refused[_i].message, strlen(refused[_i].message)) == 0, "%s\n%s", refused[_i].body,
                 message);
+}
+END_TEST
+
+/* Real instructions that this device does not run: refused by name, as unsupported and not as unknown. */
+static const struct {
+  const char *body, *name;
+} unsupported[] = {
+    {"wgmma.fence.sync.aligned;", "'wgmma'"},
+    {"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [sh], 32;", "'tcgen05'"},
+    {"cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [sh], [%rd1, {%r1}], [sh];",
+     "'cp.async.bulk.tensor'"},
+    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [sh], 16;", "'cp.reduce.async.bulk'"},
+    {"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];", "'tex'"},
+    {"sust.b.1d.b32.trap [%rd1, {%r1}], {%r2};", "'sust'"},
+    {"multimem.ld_reduce.global.add.u32 %r1, [%rd1];", "'multimem'"},
+    {"vadd.s32.s32.s32 %r1, %r2, %r3;", "'vadd'"},
+};
+
+START_TEST(refuses_by_name) {
+  char message[512] = "";
+  ck_assert_int_eq(load_body(unsupported[_i].body, message, sizeof message), TF_UNSUPPORTED);
+  ck_assert_msg(strstr(message, unsupported[_i].name) && strstr(message, "not supported by the simulated device"),
+                "%s\n%s", unsupported[_i].body, message);
+}
+END_TEST
+
+/* Many labels and branches: loading stays linear. */
+START_TEST(many_labels) {
+  enum { LABELS = 40000 };
+  char *text = malloc(LABELS * 48 + 256), message[512] = "";
+  size_t n = (size_t)sprintf(text, HEAD ".entry k() {\n");
+  for (int i = 0; i < LABELS; i++)
+    n += (size_t)sprintf(text + n, "$L%d: bra $L%d;\n", i, (i * 7919 + 1) % LABELS);
+  (void)sprintf(text + n, "ret; }\n");
+  clock_t start = clock();
+  ck_assert_msg(load("sm_80", text, message, sizeof message) == TF_OK, "%s", message);
+  ck_assert_double_lt((double)(clock() - start) / CLOCKS_PER_SEC, 3);
+  free(text);
 }
 END_TEST
 
@@ -246,6 +285,8 @@ int main(void) {
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, accepts, 0, sizeof accepted / sizeof *accepted);
   tcase_add_loop_test(c, refuses, 0, sizeof refused / sizeof *refused);
+  tcase_add_loop_test(c, refuses_by_name, 0, sizeof unsupported / sizeof *unsupported);
+  tcase_add_test(c, many_labels);
   tcase_add_loop_test(c, whole_modules, 0, sizeof modules / sizeof *modules);
   tcase_add_test(c, deep_nesting);
   tcase_add_test(c, initialisers);
