@@ -145,9 +145,25 @@ static LLVMValueRef tree_over(tf_lowering *lowering, const tf_reduction *r, cons
   return shuffle(lowering, TF_INTRINSIC_SHFL_IDX, mask, value, first, bits);
 }
 
+/* The instruction that combines 32-bit integers over a whole warp; TF_INTRINSIC_COUNT: none. */
+static tf_intrinsic_id warp_instruction(const tf_lowering *lowering, const tf_reduction *r, const tf_group *group) {
+  bool is_signed = r->accumulator == TF_DTYPE_I32;
+  tf_intrinsic_id id = TF_INTRINSIC_COUNT;
+  if (group->lane_members != 32 || (!is_signed && r->accumulator != TF_DTYPE_U32)) return id;
+  if (r->kind == TF_REDUCE_SUM) id = TF_INTRINSIC_REDUX_ADD;
+  if (r->kind == TF_REDUCE_MIN) id = is_signed ? TF_INTRINSIC_REDUX_MIN : TF_INTRINSIC_REDUX_UMIN;
+  if (r->kind == TF_REDUCE_MAX) id = is_signed ? TF_INTRINSIC_REDUX_MAX : TF_INTRINSIC_REDUX_UMAX;
+  return id != TF_INTRINSIC_COUNT && tf_lower_has_intrinsic(lowering, id) ? id : TF_INTRINSIC_COUNT;
+}
+
 static LLVMValueRef over_lanes(tf_lowering *lowering, const tf_reduction *r, const tf_group *group, LLVMValueRef mask,
                                LLVMValueRef value) {
   unsigned bits = tf_dtype_bits(r->accumulator);
+  tf_intrinsic_id whole = warp_instruction(lowering, r, group);
+  if (whole != TF_INTRINSIC_COUNT) {
+    LLVMValueRef args[2] = {value, mask};
+    return tf_lower_intrinsic(lowering, whole, "a reduction over a warp", 2, args);
+  }
   for (unsigned i = 0; i < group->lane_count; i++) {
     const tf_group_digit *digit = &group->lanes[i];
     if (!is_butterfly(digit) || !group->aligned) {

@@ -197,3 +197,21 @@ def k(x: Tensor[(2, 16, 32), "f32"], y: Tensor[(2, 16, 32), "f32"], z: Tensor[(2
 """
 x = normal(2, 16, 32)
 check.run(APART, {"x": x}, {"y": (x, 0, 0), "z": (x[:, 3], 0, 0)})
+
+# Integers over whole warps: sums that wrap, the largest and least of signed and unsigned numbers.
+REDUX = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(4, 64), "{0}"], s: Tensor[(4, 1), "{0}"], b: Tensor[(4, 1), "{0}"], l: Tensor[(4, 1), "{0}"]):
+    with Mesh((Topology("thread", 128),), Layout(shape=(4, 32)), ("r", "l")) as m:
+        own = ShardLayout(layout=Layout(shape=(4, 64)), attrs=(Split(0), Split(1)), mesh=m)
+        v = T.alloc_tensor(TensorType(shape=(4, 64), dtype="{0}", layout=own, storage=rmem))
+        T.copy(T.tensor_view(x, layout=own), v)
+        T.reduce(v, T.tensor_view(s, layout=T.reduced(own, (4, 64), 1)), axes=(1,), kind="sum")
+        T.reduce(v, T.tensor_view(b, layout=T.reduced(own, (4, 64), 1)), axes=(1,), kind="max")
+        T.reduce(v, T.tensor_view(l, layout=T.reduced(own, (4, 64), 1)), axes=(1,), kind="min")
+"""
+for dtype, real in (("i32", np.int32), ("u32", np.uint32), ("i8", np.int8), ("u16", np.uint16)):
+    limits = np.iinfo(real)
+    x = rng.integers(limits.min, limits.max, (4, 64), real, endpoint=True)
+    total = x.astype(np.int64).sum(1, keepdims=True).astype(real)
+    check.run(REDUX.format(dtype), {"x": x}, {"s": (total, 0, 0), "b": (x.max(1, keepdims=True), 0, 0), "l": (x.min(1, keepdims=True), 0, 0)})
