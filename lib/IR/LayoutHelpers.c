@@ -52,6 +52,8 @@ typedef struct reduction {
   int64_t extent[TF_MAX_FACTORS], step[TF_MAX_FACTORS]; /* of the shape, in C order */
   int64_t result_step[TF_MAX_FACTORS];                  /* of the result's shape */
   bool reduced[TF_MAX_FACTORS];
+  bool is_open;        /* the first extent is only known at launch */
+  const tf_dim *numel; /* of the shape */
 } reduction;
 
 static bool load_axes(tf_context *context, reduction *r, unsigned count, const int64_t *axes, const char **reason) {
@@ -69,6 +71,12 @@ static bool load_shape(tf_context *context, reduction *r, unsigned rank, const t
   int64_t product = 1;
   r->rank = rank;
   for (unsigned i = rank; i-- > 0;) {
+    if (i == 0 && !tf_dim_is_static(shape[0], &r->extent[0])) {
+      r->step[0] = product;
+      r->extent[0] = INT64_MAX; /* open: no step depends on it */
+      r->is_open = true;
+      break;
+    }
     if (!tf_dim_is_static(shape[i], &r->extent[i]))
       return tf_refuse(context, reason, "T.reduced wants a static shape; extent %u is %s", i,
                        tf_dim_print(context, shape[i]));
@@ -83,7 +91,7 @@ static void derive_result(reduction *r) {
   int64_t product = 1;
   for (unsigned i = r->rank; i-- > 0;) {
     r->result_step[i] = product;
-    if (!r->reduced[i]) product *= r->extent[i];
+    if (i > 0 && !r->reduced[i]) product *= r->extent[i];
   }
 }
 
@@ -102,10 +110,13 @@ static bool keep_factors(tf_context *context, const reduction *r, const tf_shard
                          const tf_dim *const *steps, tf_shard_domain *kept, tf_shard_attr *attrs, const char **reason) {
   int64_t extent, step;
   for (unsigned i = 0; i < domain->count; i++) {
-    if (!tf_dim_is_static(domain->axes[i].extent, &extent) || !tf_dim_is_static(steps[i], &step))
+    bool is_open = !tf_dim_is_static(domain->axes[i].extent, &extent);
+    if ((is_open && !r->is_open) || !tf_dim_is_static(steps[i], &step))
       return tf_refuse(context, reason, "T.reduced wants a static layout");
+    if (is_open) extent = 2; /* of the open axis, or it straddles the next one */
     if (extent == 1) continue;
     unsigned axis = extent > 1 && step > 0 ? axis_of(r, extent, step) : r->rank;
+    if (is_open && axis != 0) axis = r->rank;
     if (axis == r->rank)
       return tf_refuse(context, reason, "T.reduced: the factor %lld:%lld of the layout straddles the axes of the shape",
                        (long long)extent, (long long)step);
@@ -134,7 +145,6 @@ static bool reduce_shard(tf_context *context, const tf_layout *layout, const red
   tf_shard_domain domain, kept = {.count = 0};
   const tf_dim *steps[TF_MAX_FACTORS], *size = tf_dim_int(context, 1);
   tf_shard_attr attrs[TF_MAX_FACTORS];
-  int64_t numel = 1;
   if (!tf_shard_domain_of(context, layout, &domain, reason)) return false;
   if (layout->attr_count > TF_MAX_FACTORS || !tf_shard_domain_order(context, &domain, steps))
     return tf_refuse(context, reason, "T.reduced: the layout is too large");
@@ -142,12 +152,10 @@ static bool reduce_shard(tf_context *context, const tf_layout *layout, const red
     size = tf_dim_product(context, size, domain.axes[i].extent);
     if (!domain.dealt) steps[i] = domain.axes[i].stride;
   }
-  for (unsigned i = 0; i < r->rank; i++)
-    numel *= r->extent[i];
-  if (size != tf_dim_int(context, numel))
-    return tf_refuse(context, reason, "T.reduced: the layout %s has %s elements, the shape %lld",
+  if (size != r->numel)
+    return tf_refuse(context, reason, "T.reduced: the layout %s has %s elements, the shape %s",
                      tf_shard_domain_print(context, &domain), size ? tf_dim_print(context, size) : "too many",
-                     (long long)numel);
+                     tf_dim_print(context, r->numel));
   for (unsigned i = 0; i < layout->attr_count; i++)
     attrs[i] = (tf_shard_attr){TF_SHARD_BROADCAST, 0, (tf_reduce_kind)0};
   if (!keep_factors(context, r, &domain, steps, &kept, attrs, reason)) return false;
@@ -164,6 +172,10 @@ tf_status tf_layout_reduced(tf_context *context, const tf_layout *layout, unsign
   if (!load_axes(context, &r, axis_count, axes, reason)) return TF_VERIFY;
   if (tf_layout_is_shard(layout)) {
     if (!load_shape(context, &r, rank, shape, reason)) return TF_VERIFY;
+    r.numel = tf_dim_int(context, 1);
+    for (unsigned i = 0; i < rank && r.numel; i++)
+      r.numel = tf_dim_product(context, r.numel, shape[i]);
+    if (!r.numel) return tf_refuse(context, reason, "T.reduced: the shape has too many elements"), TF_VERIFY;
     derive_result(&r);
     if (!reduce_shard(context, layout, &r, &result, reason)) return TF_VERIFY;
   }

@@ -155,7 +155,7 @@ def rows(x: Tensor[(S, 48), "f32"], y: Tensor[(S, 1), "f32"], z: Tensor[(S, 48),
         own = ShardLayout(layout=Layout(shape=(S, 48)), attrs=(Split(0), Split(1)), mesh=m)
         one = ShardLayout(layout=Layout(shape=(S, 1)), attrs=(Split(0), Broadcast()), mesh=m)
         v = T.alloc_tensor(TensorType(shape=(S, 48), dtype="f32", layout=own, storage=rmem))
-        s = T.alloc_tensor(TensorType(shape=(S, 1), dtype="f32", layout=one, storage=rmem))
+        s = T.alloc_tensor(TensorType(shape=(S, 1), dtype="f32", layout=T.reduced(own, (S, 48), 1), storage=rmem))
         T.copy(T.tensor_view(x, layout=own), v)
         T.reduce(v, T.tensor_view(y, layout=one), axes=(1,), kind="sum")
         T.reduce(v, s, axes=(1,), kind="max")
