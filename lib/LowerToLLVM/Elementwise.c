@@ -110,8 +110,7 @@ static LLVMValueRef unary_chunk(tf_lowering *lowering, const tf_chunk *chunk, co
 
 /* The transcendental functions are made for f32. */
 static bool is_missing(tf_unary_kind kind, tf_dtype dtype) {
-  bool transcendental =
-      kind == TF_UNARY_EXP || kind == TF_UNARY_EXP2 || kind == TF_UNARY_LOG || kind == TF_UNARY_LOG2;
+  bool transcendental = kind == TF_UNARY_EXP || kind == TF_UNARY_EXP2 || kind == TF_UNARY_LOG || kind == TF_UNARY_LOG2;
   return transcendental && dtype == TF_DTYPE_F64;
 }
 

@@ -97,8 +97,8 @@ LLVMValueRef tf_lower_opaque_pointer(tf_lowering *lowering, LLVMValueRef pointer
   LLVMTypeRef type = LLVMTypeOf(pointer);
   static const char text[] = "mov.b64 $0, $1;", constraints[] = "=l,l";
   LLVMTypeRef function = LLVMFunctionType(type, &type, 1, false);
-  LLVMValueRef code = LLVMGetInlineAsm(function, text, sizeof text - 1, constraints, sizeof constraints - 1, false, false,
-                                       LLVMInlineAsmDialectATT, false);
+  LLVMValueRef code = LLVMGetInlineAsm(function, text, sizeof text - 1, constraints, sizeof constraints - 1, false,
+                                       false, LLVMInlineAsmDialectATT, false);
   lowering->builder = lowering->entry_builder;
   LLVMValueRef value = LLVMBuildCall2(lowering->builder, function, code, &pointer, 1, "");
   lowering->builder = builder;
@@ -112,7 +112,8 @@ static void bind_params(tf_lowering *lowering, unsigned count, const tf_kernel_p
   for (unsigned i = 0; i < count; i++) {
     LLVMValueRef value = LLVMGetParam(lowering->llvm_function, i);
     if (params[i].kind == TF_KERNEL_PARAM_TENSOR)
-      tf_lower_bind(lowering, params[i].param, tf_lower_opaque_pointer(lowering, value))->alignment = PARAMETER_ALIGNMENT;
+      tf_lower_bind(lowering, params[i].param, tf_lower_opaque_pointer(lowering, value))->alignment =
+          PARAMETER_ALIGNMENT;
     else if (params[i].kind == TF_KERNEL_PARAM_SCALAR)
       bind_scalar(lowering, params[i].param, value);
     else if (params[i].kind == TF_KERNEL_PARAM_HIDDEN_SHAPE)
