@@ -127,9 +127,8 @@ typedef struct tf_family {
 const tf_family *const *tf_families(bool baseline);
 
 /* Sets of modifiers that many rows share. */
-#define TF_RND    "rn|rz|rm|rp"
-#define TF_ORDER  "weak|volatile|relaxed|acquire|release|mmio"
-#define TF_SCOPE  "cta|cluster|gpu|sys"
-#define TF_SPACES "global|shared|shared::cta|shared::cluster|local|param|param::entry|param::func|const"
+#define TF_RND      "rn|rz|rm|rp"
+#define TF_SCOPE    "cta|cluster|gpu|sys"
+#define TF_WRITABLE "global|shared|shared::cta|shared::cluster|local|param|param::func"
 
 #endif

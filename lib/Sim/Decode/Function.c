@@ -114,7 +114,7 @@ static tf_space space_of(const tf_decoder *d) {
 }
 
 static bool orders_memory(const tf_decoder *d) {
-  static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", NULL};
+  static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "acq_rel", NULL};
   if (d->insn.space != TF_SPACE_GLOBAL && d->insn.space != TF_SPACE_GENERIC) return false;
   if (d->insn.cls == TF_CLASS_ATOMIC) return true;
   for (int i = 0; strong[i]; i++)

@@ -116,14 +116,35 @@ static bool fail_mods(tf_decoder *d, uint32_t reached, slot expected) {
   return tf_decode_fail(d, token, "'%s' lacks a modifier: one of %.*s", s->opcode, n, expected.text);
 }
 
-static bool check_version(tf_decoder *d, const tf_row *row) {
+static bool check_needs(tf_decoder *d, const char *what, unsigned isa, unsigned sm) {
   const tf_ptx_module *m = d->module->ptx;
-  if (m->version < row->isa)
-    return tf_decode_fail(d, row->opcode, "this form of '%s' needs .version %u.%u, the module has %u.%u", row->opcode,
-                          row->isa / 10u, row->isa % 10u, m->version / 10, m->version % 10);
-  if (m->target < row->sm)
-    return tf_decode_fail(d, row->opcode, "this form of '%s' needs .target sm_%u, the module has %s", row->opcode,
-                          row->sm, m->target_name);
+  if (m->version < isa)
+    return tf_decode_fail(d, d->stmt->opcode, "%s needs .version %u.%u, the module has %u.%u", what, isa / 10, isa % 10,
+                          m->version / 10, m->version % 10);
+  if (m->target < sm)
+    return tf_decode_fail(d, d->stmt->opcode, "%s needs .target sm_%u, the module has %s", what, sm, m->target_name);
+  return true;
+}
+
+/* The row's own needs, and those of modifiers that memory accesses have learnt since. */
+static bool check_version(tf_decoder *d, const tf_row *row) {
+  static const struct {
+    const char *modifier;
+    unsigned isa, sm;
+  } young[] = {
+#define M(modifier, isa, sm) {modifier, isa, sm},
+#include "Sim/Decode/Modifiers.def"
+#undef M
+  };
+  char what[96];
+  (void)snprintf(what, sizeof what, "this form of '%s'", row->opcode);
+  if (!check_needs(d, what, row->isa, row->sm)) return false;
+  if (row->cls != TF_CLASS_MEMORY && row->cls != TF_CLASS_ATOMIC) return true;
+  for (size_t i = 0; i < sizeof young / sizeof *young; i++) {
+    if (!tf_form_has(&d->form, young[i].modifier)) continue;
+    (void)snprintf(what, sizeof what, "'.%s' on '%s'", young[i].modifier, row->opcode);
+    if (!check_needs(d, what, young[i].isa, young[i].sm)) return false;
+  }
   return true;
 }
 

@@ -152,7 +152,7 @@ static unsigned slot_bytes(unsigned width) {
 }
 
 static bool encode(tf_form *f, unsigned list) {
-  static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio", NULL};
+  static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", NULL};
   unsigned n = tf_form_has(f, "v8") ? 8 : tf_form_has(f, "v4") ? 4 : tf_form_has(f, "v2") ? 2 : 1;
   if (f->count[list] != n) {
     f->refusal = "the list of registers does not match .v2, .v4 or .v8";

@@ -1,5 +1,5 @@
 /* The executor: divergence, calls, barriers, schedules, and what the checkers report of faults. */
-#include "Sim/Sim.h"
+#include "Coverage.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -35,6 +35,7 @@ static tf_status execute(const char *ptx, run r, uint32_t *buf, size_t words, tf
   c.cooperative = r.cooperative;
   tf_status status = tf_sim_launch(tf_sim_module_function(module, "k"), &c, message, sizeof message, report);
   ck_assert_msg(status != TF_LAUNCH, "%s", message);
+  if (status == TF_OK) coverage_note(module);
   ck_assert_int_eq(tf_sim_read(device, buf, address, words * 4), TF_OK);
   tf_sim_device_destroy(device);
   return status;

@@ -1,7 +1,7 @@
 /* Running PTX in unit tests. */
 #include "RunPtx.h"
 
-#include "Sim/Sim.h"
+#include "Coverage.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ static void run_variant(bool baseline, const char *profile, const char *ptx, uns
   const tf_sim_function *kernel = tf_sim_module_function(module, "k");
   tf_status status = tf_sim_launch(kernel, &config, message, sizeof message, &report);
   ck_assert_msg(status == TF_OK, "%s", report.count ? report.findings[0].text : message);
+  coverage_note(module);
   tf_sim_report_free(&report);
   ck_assert_int_eq(tf_sim_read(device, bytes, address, size), TF_OK);
   tf_sim_module_unload(module);
@@ -55,7 +56,7 @@ void run_lanes(const char *text, const char *types, uint64_t *x, unsigned count)
   char ptx[2048], type[4][8] = {"b32", "b32", "b32", "b32"};
   (void)sscanf(types, "%7s %7s %7s %7s", type[0], type[1], type[2], type[3]);
   size_t n = (size_t)snprintf(ptx, sizeof ptx,
-                              ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                              ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
                               ".reg .b64 %%rd<4>;\n.reg .b32 %%r<4>;\n.reg .%s %%d;\n.reg .%s %%a;\n.reg .%s %%b;\n"
                               ".reg .%s %%c;\nld.param.u64 %%rd0, [p];\nmov.u32 %%r0, %%tid.x;\n"
                               "mov.u32 %%r1, %%ctaid.x;\nmad.lo.u32 %%r0, %%r1, 128, %%r0;\n"
@@ -66,5 +67,5 @@ void run_lanes(const char *text, const char *types, uint64_t *x, unsigned count)
                           (char)('a' + i), 8 * i);
   (void)snprintf(ptx + n, sizeof ptx - n, "%s\nst.global.b%u [%%rd1], %%d;\nret;\n}\n", text, width(type[0]));
   ck_assert_uint_eq(count % 128, 0);
-  run_ptx("sm_90", ptx, count / 128, 128, x, (size_t)count * 24);
+  run_ptx("sm_100", ptx, count / 128, 128, x, (size_t)count * 24);
 }

@@ -1,0 +1,303 @@
+/* Memory and atomic instructions in every type, space, order, scope and hint, on one element or vector a lane, against
+ * plain loads, stores and arithmetic. Contention and ordering are other tests' business. */
+#include "RunPtx.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t noise = 88172645463325252u;
+static uint64_t next(void) {
+  noise ^= noise << 13;
+  noise ^= noise >> 7;
+  noise ^= noise << 17;
+  return noise;
+}
+static uint64_t low(uint64_t x, unsigned bits) {
+  return bits == 64 ? x : x & ((UINT64_C(1) << bits) - 1);
+}
+static int64_t extend(uint64_t x, unsigned bits) {
+  return (int64_t)(x << (64 - bits)) >> (64 - bits);
+}
+static unsigned bits_of(const char *type) {
+  return (unsigned)atoi(type + strcspn(type, "0123456789")) * (strstr(type, "x2") ? 2 : 1);
+}
+
+/* ---- Atomics ---- */
+static const struct {
+  const char *op, *type;
+} atomics[] = {
+    {"and", "b32"},  {"and", "b64"},       {"or", "b32"},          {"or", "b64"},         {"xor", "b32"},
+    {"xor", "b64"},  {"add", "u32"},       {"add", "s32"},         {"add", "u64"},        {"add", "f32"},
+    {"add", "f64"},  {"add.noftz", "f16"}, {"add.noftz", "f16x2"}, {"add.noftz", "bf16"}, {"add.noftz", "bf16x2"},
+    {"min", "u32"},  {"min", "s32"},       {"min", "u64"},         {"min", "s64"},        {"max", "u32"},
+    {"max", "s32"},  {"max", "u64"},       {"max", "s64"},         {"inc", "u32"},        {"dec", "u32"},
+    {"exch", "b32"}, {"exch", "b64"},      {"exch", "u32"},        {"exch", "u64"},       {"exch", "s32"},
+    {"exch", "f32"}, {"cas", "b16"},       {"cas", "b32"},         {"cas", "b64"},        {"cas", "u32"},
+    {"cas", "u64"},  {"cas", "s32"},
+};
+enum { ATOMICS = sizeof atomics / sizeof *atomics, COUNT = 128 };
+
+/* Small integers as floats of the type, so that sums are exact: 0 … 7 in two lanes where packed. */
+static uint64_t float_code(const char *type, unsigned n) {
+  float single = (float)n;
+  double wide = n;
+  uint32_t word;
+  uint64_t code;
+  memcpy(&word, &single, 4);
+  memcpy(&code, &wide, 8);
+  if (strcmp(type, "f64") == 0) return code;
+  if (strcmp(type, "f32") == 0) return word;
+  if (type[0] == 'b')
+    code = word >> 16;
+  else
+    code = n ? ((word >> 23) - 112) << 10 | (word >> 13 & 1023) : 0;
+  return strstr(type, "x2") ? code | code << 16 : code;
+}
+
+static uint64_t update(const char *op, const char *type, uint64_t m, uint64_t a, uint64_t c) {
+  unsigned bits = bits_of(type);
+  bool is_signed = type[0] == 's', less = is_signed ? extend(a, bits) < extend(m, bits) : low(a, bits) < low(m, bits);
+  m = low(m, bits), a = low(a, bits), c = low(c, bits);
+  switch (op[0] << 8 | op[1]) {
+  case 'a' << 8 | 'n':
+    return m & a;
+  case 'o' << 8 | 'r':
+    return m | a;
+  case 'x' << 8 | 'o':
+    return m ^ a;
+  case 'a' << 8 | 'd':
+    return low(m + a, bits);
+  case 'm' << 8 | 'i':
+    return less ? a : m;
+  case 'm' << 8 | 'a':
+    return less ? m : a;
+  case 'i' << 8 | 'n':
+    return m >= a ? 0 : m + 1;
+  case 'd' << 8 | 'e':
+    return m == 0 || m > a ? a : m - 1;
+  case 'c' << 8 | 'a':
+    return m == a ? c : m;
+  default:
+    return a;
+  }
+}
+
+/* The statement on the address in %q0: variant v chooses order, scope, space and hint. */
+static void atomic_text(char *out, const char *op, const char *type, unsigned v, bool red) {
+  static const char *const orders[] = {"", ".relaxed", ".acquire", ".release", ".acq_rel"};
+  static const char *const scopes[] = {".cta", ".cluster", ".gpu", ".sys", ".gpu"};
+  static const char *const spaces[] = {"", ".global", ".shared", ".shared::cta", ".shared::cluster"};
+  unsigned bits = bits_of(type), space = v % 5;
+  const char *order = orders[red && v / 5 % 5 ? 1 + v / 5 % 2 * 2 : v / 5 % 5];
+  bool hint = space < 2 && v % 2, old = v / 5 == 5;
+  size_t n = 0;
+  if (space >= 2)
+    n += (size_t)sprintf(out,
+                         ".shared .align 8 .b64 s[128]; mov.u32 %%u, %%tid.x; mul.wide.u32 %%q1, %%u, 8; mov.u64 %%q0, "
+                         "s; add.u64 %%q0, %%q0, %%q1; st.shared.b%u [%%q0], %%b; ",
+                         bits);
+  else
+    n += (size_t)sprintf(out, "add.u64 %%q0, %%rd1, 8; ");
+  n += (size_t)sprintf(out + n, "mov.u64 %%q2, 0; mov.b%u %%d, %%a;\n%s", bits, red ? "red" : "atom");
+  if (old)
+    n += (size_t)sprintf(out + n, "%s.%s%s%s.%s", spaces[space], op, orders[1 + v % 4], scopes[v % 4], type);
+  else
+    n += (size_t)sprintf(out + n, "%s%s%s.%s%s.%s", order, *order ? scopes[(v + v / 5) % 5] : "", spaces[space], op,
+                         hint ? ".L2::cache_hint" : "", type);
+  n += (size_t)sprintf(out + n, " %s[%%q0], %%a%s%s;\n", red ? "" : "%d, ", strcmp(op, "cas") == 0 ? ", %c" : "",
+                       hint && !old ? ", %q2" : "");
+  if (space >= 2) (void)sprintf(out + n, "ld.shared.b%u %%b, [%%q0]; st.global.b%u [%%rd1+8], %%b;", bits, bits);
+}
+
+static void check_atomic(const char *op, const char *type, unsigned v, bool red) {
+  static uint64_t x[3 * COUNT], y[3 * COUNT];
+  char text[1024] = ".reg .b64 %q<3>; .reg .b32 %u;\n", registers[64];
+  unsigned bits = bits_of(type);
+  bool is_float = strchr(type, 'f') != NULL && strncmp(op, "add", 3) == 0;
+  unsigned n[3 * COUNT];
+  for (int i = 0; i < 3 * COUNT; i++) {
+    n[i] = (unsigned)(next() % 8);
+    y[i] = x[i] = is_float ? float_code(type, n[i]) : next() % 3 ? next() >> (next() & 63) : next() % 4;
+  }
+  for (int i = 0; i < 3 * COUNT && !is_float; i += 9)
+    y[i] = x[i] = x[i + 1];
+  atomic_text(text + strlen(text), op, type, v, red);
+  sprintf(registers, "b%u b%u b%u b%u", bits, bits, bits, bits);
+  run_lanes(text, registers, x, COUNT);
+  for (int i = 0; i < 3 * COUNT; i += 3) {
+    uint64_t now = is_float ? float_code(type, n[i] + n[i + 1]) : update(op, type, y[i + 1], y[i], y[i + 2]);
+    uint64_t d = low(red ? y[i] : y[i + 1], bits);
+    ck_assert_msg(low(x[i], bits) == d && low(x[i + 1], bits) == now,
+                  "%s\n%llx %llx %llx: got %llx and %llx in memory, expected %llx and %llx", text,
+                  (unsigned long long)y[i], (unsigned long long)y[i + 1], (unsigned long long)y[i + 2],
+                  (unsigned long long)low(x[i], bits), (unsigned long long)low(x[i + 1], bits), (unsigned long long)d,
+                  (unsigned long long)now);
+  }
+}
+
+START_TEST(atomic_forms) {
+  const char *op = atomics[_i].op, *type = atomics[_i].type;
+  bool reduces = op[0] != 'c' && op[0] != 'e', old = strcmp(op, "add") == 0 && strchr("us", type[0]);
+  for (unsigned v = 0; v < (old ? 30u : 25u); v++) {
+    check_atomic(op, type, v, false);
+    if (reduces && v < 25) check_atomic(op, type, v, true);
+  }
+}
+END_TEST
+
+/* ---- Loads and stores ---- */
+static const struct {
+  const char *type;
+  unsigned most; /* elements of a vector */
+  bool young;    /* sm_100 */
+} accesses[] = {
+    {"b8", 4, 0},  {"b16", 4, 0}, {"b32", 4, 0},  {"u8", 4, 0},  {"u16", 4, 0}, {"u32", 4, 0},
+    {"s8", 4, 0},  {"s16", 4, 0}, {"s32", 4, 0},  {"f32", 4, 0}, {"b64", 2, 0}, {"u64", 2, 0},
+    {"s64", 2, 0}, {"f64", 2, 0}, {"b128", 1, 0}, {"b32", 8, 1}, {"u32", 8, 1}, {"s32", 8, 1},
+    {"f32", 8, 1}, {"b64", 4, 1}, {"u64", 4, 1},  {"s64", 4, 1}, {"f64", 4, 1},
+};
+enum { ACCESSES = sizeof accesses / sizeof *accesses, LANE = 64 };
+
+/* Pairs of a load and a store of one space. */
+static const struct {
+  const char *load, *store;
+  char space; /* 'g' global, 's' shared, 'l' local */
+} modes[] = {
+    {"ld", "st", 'g'},
+    {"ld.weak.global.ca", "st.weak.global.wb", 'g'},
+    {"ld.volatile.global", "st.volatile.global", 'g'},
+    {"ld.relaxed.cta.global", "st.relaxed.cta.global", 'g'},
+    {"ld.acquire.cluster.global", "st.release.cluster.global", 'g'},
+    {"ld.acquire.gpu", "st.release.gpu", 'g'},
+    {"ld.relaxed.sys.global", "st.release.sys.global", 'g'},
+    {"ld.mmio.relaxed.sys.global", "st.mmio.relaxed.sys.global", 'g'},
+    {"ld.global.cg", "st.global.cg", 'g'},
+    {"ld.global.cs", "st.global.cs", 'g'},
+    {"ld.global.lu", "st.global.wt", 'g'},
+    {"ld.global.cv", "st.global.wt", 'g'},
+    {"ld.global.nc.L1::evict_normal.L2::64B", "st.global.L1::evict_normal", 'g'},
+    {"ld.global.L1::evict_unchanged.L2::128B", "st.global.L1::evict_unchanged", 'g'},
+    {"ld.global.L1::evict_first.L2::256B", "st.global.L1::evict_first", 'g'},
+    {"ld.global.L1::evict_last", "st.global.L1::evict_last", 'g'},
+    {"ld.global.L1::no_allocate.L2::cache_hint", "st.global.L1::no_allocate.L2::cache_hint", 'g'},
+    {"ld.global.L2::evict_normal", "st.global.L2::evict_normal", 'g'},
+    {"ld.global.L2::evict_first", "st.global.L2::evict_first", 'g'},
+    {"ld.global.L2::evict_last", "st.global.L2::evict_last", 'g'},
+    {"ld.shared", "st.shared", 's'},
+    {"ld.shared::cta", "st.shared::cta", 's'},
+    {"ld.shared::cluster", "st.shared::cluster", 's'},
+    {"ld.local", "st.local", 'l'},
+    {"ldu.global", "st.global", 'u'},
+    {"ldu", "st", 'u'},
+    {"ld.const", "st", 'c'},
+    {"ld.param", "st.param", 'p'},
+    {"ld.param::func", "st.param::func", 'p'},
+};
+enum { MODES = sizeof modes / sizeof *modes };
+
+static void braces(char *out, unsigned n) {
+  if (n == 1) {
+    strcpy(out, "%t0");
+    return;
+  }
+  strcpy(out, "{");
+  for (unsigned i = 0; i < n; i++)
+    sprintf(out + strlen(out), "%s%%t%u", i ? ", " : "", i);
+  strcat(out, "}");
+}
+
+/* Moves a lane's n elements from its bytes 0 … to its bytes 32 …; through a second space where the mode has one. */
+static void write_access(char *out, unsigned mode, const char *type, unsigned n, bool young) {
+  char list[128], vector[16] = "", load[160], store[160];
+  bool is_float = type[0] == 'f', wide = strcmp(type, "b128") == 0;
+  char space = modes[mode].space;
+  if (n > 1) sprintf(vector, ".v%u", n);
+  braces(list, n);
+  const char *hint = strstr(modes[mode].load, "cache_hint") ? ", %rd3" : "";
+  sprintf(load, "%s%s.%s %s, [%s]%s;\n", modes[mode].load, vector, type, list,
+          space == 'c'          ? "constant"
+          : space == 'p'        ? "slot"
+          : strchr("sl", space) ? "%rd2"
+                                : "%rd1",
+          hint);
+  sprintf(store, "%s%s.%s [%s], %s%s;\n", modes[mode].store, vector, type,
+          space == 'p'          ? "slot"
+          : strchr("sl", space) ? "%rd2"
+                                : "%rd1+32",
+          list, hint);
+  size_t k = (size_t)sprintf(out, ".version 8.8\n.target sm_%s\n.address_size 64\n", young ? "100" : "90");
+  if (space == 'c')
+    k += (size_t)sprintf(out + k,
+                         ".const .align 32 .b8 constant[32] = {1, 130, 3, 132, 5, 134, 7, 136, 9, 138, 11, 140, 13, "
+                         "142, 15, 144, 17, 146, 19, 148, 21, 150, 23, 152, 25, 154, 27, 156, 29, 158, 31, 160};\n");
+  k += (size_t)sprintf(out + k,
+                       ".visible .entry k(.param .u64 p) {\n.reg .%s %%t<9>; .reg .b64 %%rd<5>; .reg .b32 %%r;\n"
+                       "ld.param.u64 %%rd0, [p]; mov.u32 %%r, %%tid.x; mul.wide.u32 %%rd1, %%r, 64; mov.u64 %%rd3, "
+                       "0;\nadd.u64 %%rd1, %%rd0, %%rd1;\n",
+                       is_float || wide ? type : "b64");
+  if (space == 's')
+    k += (size_t)sprintf(out + k,
+                         ".shared .align 32 .b8 s[1024]; mov.u64 %%rd2, s; mul.wide.u32 %%rd4, %%r, 32; add.u64 "
+                         "%%rd2, %%rd2, %%rd4;\n");
+  if (space == 'l') k += (size_t)sprintf(out + k, ".local .align 32 .b8 s[32]; mov.u64 %%rd2, s;\n");
+  if (space == 'p') k += (size_t)sprintf(out + k, "{ .param .align 32 .b8 slot[32];\n");
+  bool through = strchr("slp", space) != NULL;
+  if (through) k += (size_t)sprintf(out + k, "ld.global%s.%s %s, [%%rd1];\n%s", vector, type, list, store);
+  k += (size_t)sprintf(out + k, "%s", load);
+  if (!is_float && !wide && n * bits_of(type) <= 128)
+    k += (size_t)sprintf(out + k, "st.global.b64 [%%rd1+56], %%t0;\n");
+  if (through)
+    k += (size_t)sprintf(out + k, "st.global%s.%s [%%rd1+32], %s;\n%s", vector, type, list, space == 'p' ? "}\n" : "");
+  else
+    k += (size_t)sprintf(out + k, "%s", store);
+  (void)sprintf(out + k, "ret; }\n");
+}
+
+static void check_access(unsigned mode, const char *type, unsigned n, bool young) {
+  char ptx[4096];
+  unsigned char x[32 * LANE], y[32 * LANE];
+  unsigned bits = bits_of(type), bytes = n * bits / 8;
+  write_access(ptx, mode, type, n, young);
+  for (size_t i = 0; i < sizeof x; i++)
+    x[i] = y[i] = (unsigned char)(next() >> 16);
+  run_ptx(young ? "sm_100" : "sm_90", ptx, 1, 32, x, sizeof x);
+  for (unsigned l = 0; l < 32; l++) {
+    unsigned char *want = y + (size_t)l * LANE, from[32];
+    memcpy(from, want, 32);
+    for (unsigned i = 0; i < 32 && modes[mode].space == 'c'; i++)
+      from[i] = (unsigned char)(i % 2 ? 129 + i : 1 + i);
+    memcpy(want + 32, from, bytes);
+    uint64_t first = 0;
+    memcpy(&first, from, bits < 64 ? bits / 8 : 8);
+    if (type[0] == 's') first = (uint64_t)extend(first, bits);
+    if (type[0] != 'f' && bits <= 64 && bytes <= 16) memcpy(want + 56, &first, 8);
+  }
+  ck_assert_msg(memcmp(x, y, sizeof x) == 0, "%s", ptx);
+}
+
+START_TEST(access_forms) {
+  for (unsigned mode = 0; mode < MODES; mode++) {
+    bool old = modes[mode].space == 'u';
+    if (old && (accesses[_i].young || bits_of(accesses[_i].type) == 128)) continue;
+    for (unsigned n = accesses[_i].young ? accesses[_i].most : 1; n <= accesses[_i].most; n *= 2)
+      check_access(mode, accesses[_i].type, n, accesses[_i].young);
+  }
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("Sim forms");
+  TCase *tcase = tcase_create("memory");
+  tcase_set_timeout(tcase, 120);
+  tcase_add_loop_test(tcase, atomic_forms, 0, ATOMICS);
+  tcase_add_loop_test(tcase, access_forms, 0, ACCESSES);
+  suite_add_tcase(suite, tcase);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
