@@ -42,7 +42,8 @@ typedef struct tf_rebinding {
 typedef struct tf_symbol {
   const char *name;
   tf_binding *top;
-  tf_loc ended; /* where its last block-local binding stood; line 0: there was none */
+  tf_loc ended;      /* where its last block-local binding stood; line 0: there was none */
+  unsigned ended_in; /* the function of it, as tf_elab.functions counts */
 } tf_symbol;
 
 typedef struct tf_function_decl {
@@ -72,6 +73,7 @@ typedef struct tf_elab {
     TF_VEC(tf_rebinding);
   } rebindings;
   uint32_t reads;
+  unsigned functions; /* whose bodies have been read */
 
   tf_block *block;      /* that statements and hoisted lets go to; null outside of functions */
   const char *no_hoist; /* why no let may be put before the statement here; null: it may */
@@ -91,7 +93,7 @@ void tf_scope_loop(tf_elab *e, uint32_t start);
 void tf_bind(tf_elab *e, const char *name, tf_value value, tf_loc loc);
 /* The visible binding, counted as read; null if there is none. */
 tf_binding *tf_lookup(tf_elab *e, const char *name, tf_loc loc);
-/* Where a binding of the name stood whose block has ended; line 0: there was none. */
+/* Where a binding of the name stood whose block has ended, in this function; line 0: there was none. */
 tf_loc tf_ended_binding(tf_elab *e, const char *name);
 /* The binding, not counted as read. */
 tf_binding *tf_peek_binding(tf_elab *e, const char *name);

@@ -58,6 +58,7 @@ void tf_scope_pop(tf_elab *e) {
     tf_symbol *symbol = find_symbol(e, b->name, true);
     symbol->top = b->outer;
     symbol->ended = scope->is_block ? b->loc : TF_NO_LOC;
+    symbol->ended_in = e->functions;
   }
 }
 
@@ -111,7 +112,7 @@ tf_binding *tf_peek_binding(tf_elab *e, const char *name) {
 
 tf_loc tf_ended_binding(tf_elab *e, const char *name) {
   const tf_symbol *symbol = find_symbol(e, name, false);
-  return symbol ? symbol->ended : TF_NO_LOC;
+  return symbol && symbol->ended_in == e->functions ? symbol->ended : TF_NO_LOC;
 }
 
 tf_binding *tf_lookup(tf_elab *e, const char *name, tf_loc loc) {
@@ -142,6 +143,7 @@ void tf_rebindings_clear(tf_elab *e) {
   for (size_t i = 0; i < e->rebindings.count; i++)
     e->rebindings.items[i].binding->rebound = TF_NO_LOC;
   e->rebindings.count = 0;
+  e->functions++;
 }
 
 /* ---- Suggestions ---- */

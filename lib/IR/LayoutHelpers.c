@@ -26,7 +26,7 @@ tf_status tf_layout_spread(tf_context *context, const tf_mesh *mesh, const tf_di
   const tf_dim *extents[TF_MAX_FACTORS + 2], *share = tf_dim_int(context, vec);
   tf_shard_attr attrs[TF_MAX_FACTORS] = {{TF_SHARD_SPLIT, 0, (tf_reduce_kind)0}};
   if (!mesh || !numel || !out || count > TF_MAX_FACTORS) return TF_INVALID_ARGUMENT;
-  if (vec < 1) return tf_refuse(context, reason, "T.spread wants chunks of at least one element"), TF_VERIFY;
+  if (vec < 1) return tf_refuse(context, reason, "chunks have at least one element"), TF_VERIFY;
   order_by_position(mesh, order);
   for (unsigned i = 0; i < count; i++) {
     extents[1 + i] = tf_mesh_axis_extent(mesh, order[i]);
@@ -36,7 +36,7 @@ tf_status tf_layout_spread(tf_context *context, const tf_mesh *mesh, const tf_di
   extents[0] = share ? tf_dim_exact_quotient(context, numel, share) : NULL;
   extents[1 + count] = tf_dim_int(context, vec);
   if (!extents[0])
-    return tf_refuse(context, reason, "T.spread: %s elements do not divide over %s instances in chunks of %lld",
+    return tf_refuse(context, reason, "%s elements do not divide over %s instances in chunks of %lld",
                      tf_dim_print(context, numel),
                      tf_dim_print(context, tf_tuple_product(context, tf_layout_shape(tf_mesh_layout(mesh)))),
                      (long long)vec),

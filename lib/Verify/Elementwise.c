@@ -6,13 +6,13 @@
 #include "Verify/Dtypes.h"
 #include "Verify/State.h"
 
-enum { NUMBERS = 1, BOOLS = 2, FLOATS = 4, TO_BOOL = 8 };
+enum { NUMBERS = 1, BOOLS = 2, FLOATS = 4, TO_BOOL = 8, FLOOR_DIV = 16 };
 
-/* What each kind of binary takes; TO_BOOL: the result is a bool. */
+/* What each kind of binary takes; TO_BOOL: the result is a bool, FLOOR_DIV: integers have another kind. */
 #define BINARY_ADD       NUMBERS
 #define BINARY_SUB       NUMBERS
 #define BINARY_MUL       NUMBERS
-#define BINARY_DIV       FLOATS
+#define BINARY_DIV       (FLOATS | FLOOR_DIV)
 #define BINARY_FLOOR_DIV NUMBERS
 #define BINARY_MOD       NUMBERS
 #define BINARY_MIN       (NUMBERS | BOOLS)
@@ -62,7 +62,9 @@ static bool check_taken(tf_verifier *v, const char *what, unsigned takes, tf_ope
       is_bool ? (takes & BOOLS) != 0 : (takes & NUMBERS) != 0 || ((takes & FLOATS) != 0 && (is_float || type.adapts));
   if (fits) return true;
   TF_FAIL(v, v->stmt, v->stmt->loc, KIND_OPERANDS, what, taken(takes), tf_dtype_name(type.dtype),
-          takes & FLOATS ? ": integers have floor_div, others are cast first" : "");
+          takes & FLOOR_DIV ? ": integers have floor_div, others are cast first"
+          : takes & FLOATS  ? ": cast to floats first"
+                            : "");
   return false;
 }
 
