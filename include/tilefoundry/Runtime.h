@@ -79,10 +79,13 @@ typedef struct tf_device_options {
                            * is "none" */
   uint64_t sim_seed;      /* order of lanes, warps and CTAs on the simulated device; 0 is the natural order */
   unsigned sim_threads;   /* worker threads; 0 lets it choose */
+  uint64_t sim_budget;    /* warp instructions that a launch may execute on the simulated device; 0 is no limit */
+  const int *sim_cancel;  /* set to nonzero, also by a signal handler, to stop launches on the simulated device; must
+                           * outlive it; null is none */
   bool sim_counters;      /* count instructions and traffic; see tf_device_counters */
 } tf_device_options;
 #define TF_DEVICE_OPTIONS_INIT                                                                                         \
-  { sizeof(tf_device_options), 0, 0, 0, 0, 0 }
+  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0, 0 }
 
 /* Opens a device, once per runtime. `spec`:
  *   "auto"       the first CUDA device if a driver and a device are there, else the simulated one

@@ -52,7 +52,11 @@ static const tf_sim_profile *profile_for(const char *target) {
 
 static tf_status open_sim(tf_runtime *rt, const char *profile, const tf_device_options *options) {
   const char *target = options->target ? options->target : DEFAULT_TARGET;
-  tf_sim_options sim = {.counters = options->sim_counters, .threads = options->sim_threads, .seed = options->sim_seed};
+  tf_sim_options sim = {.counters = options->sim_counters,
+                        .threads = options->sim_threads,
+                        .seed = options->sim_seed,
+                        .budget = options->sim_budget,
+                        .cancel = options->sim_cancel};
   if (!parse_checks(options->sim_checks, &sim.checks))
     return tf_runtime_fail(rt, TF_INVALID_ARGUMENT,
                            "'%s' is no list of checkers; there are mem, init, race, sync, all, none",

@@ -203,6 +203,7 @@ typedef struct tf_launch {
   uint64_t seed;
   uint64_t budget; /* warp instructions, over all workers */
   const atomic_bool *cancel;
+  const int *cancel_all; /* the device's */
   atomic_bool stop;
   atomic_ullong next_cluster, executed;
   tf_report *report;

@@ -145,16 +145,40 @@ static uint64_t shuffled(const tf_launch *l, uint64_t index) {
   return (uint64_t)(((wide)index * stride + l->seed) % n);
 }
 
+/* The first warp with live threads, and where its first one stands; between rounds every lane is parked. */
+static tf_warp *where(tf_cluster *k, const tf_insn **in, unsigned *lane) {
+  *in = NULL;
+  *lane = 0;
+  for (uint32_t i = 0; i < k->count; i++)
+    for (uint32_t j = 0; j < k->ctas[i]->warp_count; j++) {
+      tf_warp *w = &k->ctas[i]->warps[j];
+      if (!w->live) continue;
+      *lane = (unsigned)__builtin_ctz(w->live);
+      const tf_func *f = w->lane_frame[*lane]->func;
+      if (w->lane_pc[*lane] < f->count) *in = &f->code[w->lane_pc[*lane]];
+      return w;
+    }
+  return &k->ctas[0]->warps[0];
+}
+
+static bool cancelled(const tf_launch *l) {
+  return (l->cancel && atomic_load(l->cancel)) || (l->cancel_all && __atomic_load_n(l->cancel_all, __ATOMIC_RELAXED));
+}
+
 /* Budget and cancellation, looked at between rounds. */
 static void supervise(tf_worker *worker, tf_cluster *k, uint64_t *reported) {
   tf_launch *l = worker->launch;
   uint64_t total = atomic_fetch_add(&l->executed, worker->executed - *reported) + worker->executed - *reported;
   *reported = worker->executed;
-  tf_warp *w = &k->ctas[0]->warps[0];
-  if (l->budget && total > l->budget)
-    tf_find(w, NULL, 0, TF_FIND_budget, 0, 0, "the launch used up its budget of %llu warp instructions",
+  bool over = l->budget && total > l->budget, cancel = cancelled(l);
+  if (!over && !cancel) return;
+  const tf_insn *in;
+  unsigned lane;
+  tf_warp *w = where(k, &in, &lane);
+  if (over)
+    tf_find(w, in, lane, TF_FIND_budget, 0, 0, "the launch used up its budget of %llu warp instructions",
             (unsigned long long)l->budget);
-  if (l->cancel && atomic_load(l->cancel)) tf_find(w, NULL, 0, TF_FIND_cancelled, 0, 0, "the launch was cancelled");
+  if (cancel) tf_find(w, in, lane, TF_FIND_cancelled, 0, 0, "the launch was cancelled");
 }
 
 static bool stopped(const tf_launch *l) {
@@ -342,6 +366,7 @@ static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_con
   l.count = o->counters;
   l.seed = o->seed;
   l.budget = o->budget;
+  l.cancel_all = o->cancel;
   l.report = &report;
   tf_status status = configure(&l, f, c, message, size);
   if (status != TF_OK) return status;

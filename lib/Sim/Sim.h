@@ -28,14 +28,15 @@ enum {
 };
 
 typedef struct tf_sim_options {
-  unsigned checks;     /* TF_SIM_CHECK_… */
-  bool counters;       /* fill the reports' counters; slower */
-  unsigned threads;    /* worker threads; 0: one per core. 1 makes every launch run in one fixed interleaving */
-  bool force_parallel; /* let launches with global atomics use several threads too: faster, not deterministic */
-  uint64_t seed;       /* shuffles lane, warp and CTA order; 0: natural order */
-  uint64_t budget;     /* warp instructions a launch may execute; 0: no limit */
-  bool baseline;       /* do not use the CPU's vector extensions; read by tf_sim_device_create only */
-  uint64_t memory;     /* bytes of global memory; 0: the profile's, of which the host gives only what is touched */
+  unsigned checks;           /* TF_SIM_CHECK_… */
+  bool counters;             /* fill the reports' counters; slower */
+  unsigned threads;          /* worker threads; 0: one per core. 1 makes every launch run in one fixed interleaving */
+  bool force_parallel;       /* let launches with global atomics use several threads too: faster, not deterministic */
+  uint64_t seed;             /* shuffles lane, warp and CTA order; 0: natural order */
+  uint64_t budget;           /* warp instructions a launch may execute; 0: no limit */
+  TF_KEEP const int *cancel; /* set to nonzero (atomically, also by a signal handler) to stop launches; may be null */
+  bool baseline;             /* do not use the CPU's vector extensions; read by tf_sim_device_create only */
+  uint64_t memory; /* bytes of global memory; 0: the profile's, of which the host gives only what is touched */
   void (*print)(void *user, const char *text, size_t length); /* printf and assert output of kernels; null: dropped */
   void *user;
 } tf_sim_options;

@@ -5,6 +5,7 @@
  *                                                               ▼
  *                                         run × --repeat ─▶ --out, --print, --expect, --counters
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct job {
   const tf_run_options *options;
   tf_run_source source;
   tf_runtime *rt;
+  bool simulated;
   tf_program *program;
   const tf_entry *entry; /* or a kernel: */
   tf_kernel *kernel;
@@ -47,8 +49,22 @@ static bool failed(const job *s) {
 
 /* ---- Device and program ------------------------------------------------------------------------------------------ */
 
+/* Ctrl-C stops a launch of the simulated device, which then tells where it stood; a second one ends the program. */
+static int interrupted;
+
+static void interrupt(int signal) {
+  (void)signal;
+  __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+}
+
+static bool catch_interrupts(void) {
+  struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
+  action.sa_handler = interrupt;
+  return sigaction(SIGINT, &action, NULL) == 0 || tf_run_error("tf-run", "the handler of Ctrl-C cannot be set");
+}
+
 static bool wants_simulator(const tf_run_options *o) {
-  return strcmp(o->checks, "none") != 0 || o->counters || o->seed;
+  return strcmp(o->checks, "none") != 0 || o->counters || o->seed || o->budget;
 }
 
 /* Checkers, counters and seeds exist on the simulated device only, so asking for them chooses it. */
@@ -58,14 +74,18 @@ static bool open_device(job *s) {
   const char *spec = o->device;
   if (strcmp(spec, "auto") == 0 && wants_simulator(o)) spec = "sim";
   if (strncmp(spec, "cuda", 4) == 0 && wants_simulator(o))
-    return tf_run_error("tf-run", "--check, --counters and --seed need the simulated device, not --device=%s", spec);
+    return tf_run_error("tf-run", "--check, --counters, --seed and --budget need the simulated device, not --device=%s",
+                        spec);
   d.target = *s->source.target ? s->source.target : NULL;
   d.sim_checks = o->checks;
   d.sim_counters = o->counters;
   d.sim_seed = o->seed;
+  d.sim_budget = o->budget;
+  d.sim_cancel = &interrupted;
   tf_device_info info;
   if (tf_device_open(s->rt, spec, &d) != TF_OK || tf_device_get_info(s->rt, &info) != TF_OK)
     return tf_run_error("tf-run", "%s", tf_runtime_message(s->rt));
+  s->simulated = info.simulated;
   if (info.fallback_note) fprintf(stderr, "tf-run: note: %s\n", info.fallback_note);
   return true;
 }
@@ -172,6 +192,7 @@ static bool run_all(job *s, double *times) {
 }
 
 static bool run(job *s) {
+  if (s->simulated && !catch_interrupts()) return false;
   double *times = calloc(s->options->repeat, sizeof *times);
   if (!times) return tf_run_error("tf-run", "out of memory");
   bool good = run_all(s, times);

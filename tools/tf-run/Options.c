@@ -34,6 +34,7 @@ enum {
   KEY_COUNTERS,
   KEY_REPEAT,
   KEY_SEED,
+  KEY_BUDGET,
   KEY_MANIFEST
 };
 
@@ -68,6 +69,7 @@ static const struct argp_option options[] = {
      "Checkers of the simulated device: none (default), all, or a list of mem, init, race, sync", 6},
     {"counters", KEY_COUNTERS, "json", OPTION_ARG_OPTIONAL, "Print the simulated device's counters", 6},
     {"seed", KEY_SEED, "N", 0, "Shuffle the order of lanes, warps and CTAs on the simulated device", 6},
+    {"budget", KEY_BUDGET, "N", 0, "Stop a launch on the simulated device after N warp instructions", 6},
     {"repeat", KEY_REPEAT, "N", 0, "Run N times and print the times; arguments are not reset in between", 6},
     {0},
 };
@@ -199,6 +201,9 @@ static error_t parse_results(int key, char *arg, struct argp_state *state, tf_ru
     return 0;
   case KEY_SEED:
     o->seed = number(state, "--seed", arg, UINT64_MAX);
+    return 0;
+  case KEY_BUDGET:
+    o->budget = number(state, "--budget", arg, UINT64_MAX);
     return 0;
   case KEY_REPEAT:
     o->repeat = (unsigned)number(state, "--repeat", arg, 1000000000);
