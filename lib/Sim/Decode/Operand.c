@@ -408,7 +408,9 @@ static bool decode_pair(tf_decoder *d, const tf_ptx_operand *o, const spec *left
 }
 
 /* An operand of another kind than the pattern's: perhaps another row of the opcode takes it. */
+/* A predicate where an optional number may stand belongs to another row: cp.async with ignore-src. */
 static bool kind_fits(const spec *s, const tf_ptx_operand *o) {
+  if (s->optional && !s->predicate && o->kind == TF_OP_NAME && o->reg && o->reg->type == TF_T_pred) return false;
   switch (s->what) {
   case 'm':
     return o->kind == TF_OP_ADDR;
