@@ -101,12 +101,10 @@ static void reserve_names(tf_printer *p, const tf_module *module, const tf_dim_v
   }
   for (unsigned i = 0; i < module->intrinsic_count; i++)
     tf_print_reserve(p, module->intrinsics[i]->name);
-  for (unsigned i = 0; i < module->function_count; i++) {
-    const char *name = module->functions[i]->function.name;
-    for (size_t k = 0; k < vars->count; k++)
-      if (vars->items[k].name == name) tf_printer_fail(p, name, "a DimVar and a function have it");
-    tf_print_reserve(p, name);
-  }
+  const tf_stmt *clash = tf_function_of_dim_name(module, vars);
+  if (clash) tf_printer_fail(p, clash->function.name, "a DimVar and a function have it");
+  for (unsigned i = 0; i < module->function_count; i++)
+    tf_print_reserve(p, module->functions[i]->function.name);
 }
 
 static void print_module(tf_printer *p, const tf_module *module) {

@@ -177,3 +177,10 @@ void tf_print_collect_dims(tf_printer *p, const tf_module *module, tf_dim_vars *
     tf_stmt_walk(function->function.body, from_stmt, &c);
   }
 }
+
+const tf_stmt *tf_function_of_dim_name(const tf_module *module, const tf_dim_vars *vars) {
+  for (unsigned i = 0; i < module->function_count; i++)
+    for (size_t k = 0; k < vars->count; k++)
+      if (vars->items[k].name == module->functions[i]->function.name) return module->functions[i];
+  return NULL;
+}

@@ -83,5 +83,7 @@ typedef struct tf_dim_vars {
 } tf_dim_vars;
 /* All DimVars of the module in order of first appearance. */
 void tf_print_collect_dims(tf_printer *p, const tf_module *module, tf_dim_vars *out);
+/* A function with the name of one of the DimVars; null if there is none. */
+const tf_stmt *tf_function_of_dim_name(const tf_module *module, const tf_dim_vars *vars);
 
 #endif

@@ -98,6 +98,7 @@ static const error_case values_cases[] = {
     {K "    y = x[0]\n    T.fill(x, T)\n    T.fill(x, ...)\n", "3:9 SUBSCRIPT 4:15 OPERAND_VALUE 5:15 EXPR_MISPLACED"},
     {"A = DimVar(\"A\", 5, 5)\nB1 = DimVar(\"B\", 1, 5)\nB2 = DimVar(\"B\", 1, 6)\nC = DimVar(\"a b\", 1, 2)\n",
      "1:5 DIM_VAR_RANGE 3:6 DIM_VAR_TWICE 4:12 CALL_ARGUMENT"},
+    {"n = DimVar(\"k\", 1, 9)\n@prim_func\ndef k(x: Tensor[(n,), \"f32\"]):\n    pass\n", "3:1 DIM_VAR_FUNCTION"},
     {"t = CudaTarget(\"sm_81\")\ns = Swizzle(30, 1, 1)\nr = Swizzle(1, 0, 0)\n",
      "1:16 TARGET_UNKNOWN 2:5 SWIZZLE_BITS 3:5 SWIZZLE_BITS"},
     {MESH

@@ -1,6 +1,7 @@
 """Parses, prints, parses and prints again: RoundTrip.py TEXT-TOOL ROOT…
 
-Every .tir file under the roots, each piece of a split file by itself, and random programs (fixed seed) made here. The module
+Every .tir file under the roots, each piece of a split file by itself, the ```python blocks with a kernel of every manual (.md),
+and random programs (fixed seed) made here. The module
 must read back equal and print the same text. A piece may be refused only if it says `expected-error` itself, and then with
 status 1."""
 import os
@@ -15,6 +16,9 @@ TOOL = sys.argv[1]
 
 def pieces(path):
     text = open(path, encoding="utf-8", errors="surrogateescape", newline="").read()
+    if path.endswith(".md"):
+        blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
+        return [block for block in blocks if "@prim_func" in block]
     if "--split-input-file" not in text:
         return [text]
     return re.split(r"^# -----.*$", text, flags=re.M)
@@ -194,7 +198,7 @@ def main():
     for root in sys.argv[2:]:
         for folder, _, files in sorted(os.walk(root)):
             for file in sorted(files):
-                if file.endswith(".tir"):
+                if file.endswith((".tir", ".md")):
                     for i, piece in enumerate(pieces(os.path.join(folder, file))):
                         names.append(f"{os.path.join(folder, file)}#{i}")
                         texts.append(piece)
@@ -204,7 +208,7 @@ def main():
         texts.append(Program(seed).text())
     bad = refused = 0
     for i, status, said in run(texts):
-        if "expected-error" in texts[i] and status == 1 and "does not parse" in said and "printed text" not in said:
+        if re.search(r"expected-error|# error \[text", texts[i]) and status == 1 and "does not parse" in said and "printed text" not in said:
             refused += 1
             continue
         bad += 1
