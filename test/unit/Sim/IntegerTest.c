@@ -230,11 +230,70 @@ E(mul64_parts, (uint64_t)(((ubig)U(32, a) * ((uint64_t)U(32, c) << 32 | U(32, b)
 E(pack, (a & 0xFFFFFFFF) | b << 32)
 E(swap16, (a >> 16 & 0xFFFF) | (a & 0xFFFF) << 16)
 
+E(min_u16, U(16, a) < U(16, b) ? a : b)
+E(min_u64, a < b ? a : b)
+E(max_s16, S(16, a) > S(16, b) ? a : b)
+E(max_u16, U(16, a) > U(16, b) ? a : b)
+E(max_u32, U(32, a) > U(32, b) ? a : b)
+E(max_s64, S(64, a) > S(64, b) ? a : b)
+E(max_s16x2, halves(max_s16(a, b, 0), max_s16(a >> 16, b >> 16, 0)))
+E(max_u16x2, halves(max_u16(a, b, 0), max_u16(a >> 16, b >> 16, 0)))
+E(min_u16x2, halves(min_u16(a, b, 0), min_u16(a >> 16, b >> 16, 0)))
+E(div_u16, U(16, b) ? U(16, a) / U(16, b) : UINT16_MAX)
+E(rem_u64, b ? a % b : a)
+E(abs_s32, S(32, a) < 0 ? -(big)S(32, a) : S(32, a))
+E(madhi_s16, (((big)S(16, a) * S(16, b)) >> 16) + c)
+E(madhi_u16, (((big)U(16, a) * U(16, b)) >> 16) + c)
+E(madhi_u32, (((big)U(32, a) * U(32, b)) >> 32) + c)
+E(madhi_u64, (uint64_t)(((ubig)a * b) >> 64) + c)
+E(madhi_s64, (uint64_t)(((big)S(64, a) * S(64, b)) >> 64) + c)
+E(madwide_u32, (uint64_t)U(32, a) * U(32, b) + c)
+E(madwide_s16, (big)S(16, a) * S(16, b) + (big)c)
+E(madwide_u16, (big)U(16, a) * U(16, b) + (big)c)
+E(cnot32, U(32, a) == 0)
+E(cnot64, a == 0)
+
 #define P(op) ".reg .pred %p; " op "; selp.b32 %d, 1, 0, %p;"
 static const struct {
   const char *text, *types; /* of d a b c */
   evaluate f;
 } forms[] = {
+    {"add.s16 %d, %a, %b;", "b16 b16 b16 b16", add},
+    {"sub.u16 %d, %a, %b;", "b16 b16 b16 b16", sub},
+    {"mul.lo.s16 %d, %a, %b;", "b16 b16 b16 b16", mul},
+    {"mul.lo.s64 %d, %a, %b;", "b64 b64 b64 b64", mul},
+    {"mad.lo.u16 %d, %a, %b, %c;", "b16 b16 b16 b16", mad},
+    {"mad.lo.s32 %d, %a, %b, %c;", "b32 b32 b32 b32", mad},
+    {"mad.lo.u64 %d, %a, %b, %c;", "b64 b64 b64 b64", mad},
+    {"mad.hi.s16 %d, %a, %b, %c;", "b16 b16 b16 b16", madhi_s16},
+    {"mad.hi.u16 %d, %a, %b, %c;", "b16 b16 b16 b16", madhi_u16},
+    {"mad.hi.u32 %d, %a, %b, %c;", "b32 b32 b32 b32", madhi_u32},
+    {"mad.hi.u64 %d, %a, %b, %c;", "b64 b64 b64 b64", madhi_u64},
+    {"mad.hi.s64 %d, %a, %b, %c;", "b64 b64 b64 b64", madhi_s64},
+    {"mad.wide.u32 %d, %a, %b, %c;", "b64 b32 b32 b64", madwide_u32},
+    {"mad.wide.s16 %d, %a, %b, %c;", "b32 b16 b16 b32", madwide_s16},
+    {"mad.wide.u16 %d, %a, %b, %c;", "b32 b16 b16 b32", madwide_u16},
+    {"min.u16 %d, %a, %b;", "b16 b16 b16 b16", min_u16},
+    {"min.u64 %d, %a, %b;", "b64 b64 b64 b64", min_u64},
+    {"max.s16 %d, %a, %b;", "b16 b16 b16 b16", max_s16},
+    {"max.u16 %d, %a, %b;", "b16 b16 b16 b16", max_u16},
+    {"max.u32 %d, %a, %b;", "b32 b32 b32 b32", max_u32},
+    {"max.s64 %d, %a, %b;", "b64 b64 b64 b64", max_s64},
+    {"max.s16x2 %d, %a, %b;", "b32 b32 b32 b32", max_s16x2},
+    {"max.u16x2 %d, %a, %b;", "b32 b32 b32 b32", max_u16x2},
+    {"min.u16x2 %d, %a, %b;", "b32 b32 b32 b32", min_u16x2},
+    {"add.s16x2 %d, %a, %b;", "b32 b32 b32 b32", add_x2},
+    {"div.u16 %d, %a, %b;", "b16 b16 b16 b16", div_u16},
+    {"rem.u64 %d, %a, %b;", "b64 b64 b64 b64", rem_u64},
+    {"abs.s32 %d, %a;", "b32 b32 b32 b32", abs_s32},
+    {"neg.s64 %d, %a;", "b64 b64 b64 b64", neg},
+    {"and.b64 %d, %a, %b;", "b64 b64 b64 b64", and_},
+    {"or.b16 %d, %a, %b;", "b16 b16 b16 b16", or_},
+    {"or.b64 %d, %a, %b;", "b64 b64 b64 b64", or_},
+    {"xor.b16 %d, %a, %b;", "b16 b16 b16 b16", xor_},
+    {"not.b32 %d, %a;", "b32 b32 b32 b32", not_},
+    {"cnot.b32 %d, %a;", "b32 b32 b32 b32", cnot32},
+    {"cnot.b64 %d, %a;", "b64 b64 b64 b64", cnot64},
     {"add.u16 %d, %a, %b;", "b16 b16 b16 b16", add},
     {"add.s32 %d, %a, %b;", "b32 b32 b32 b32", add},
     {"add.u64 %d, %a, %b;", "b64 b64 b64 b64", add},
