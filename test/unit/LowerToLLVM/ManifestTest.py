@@ -1,6 +1,7 @@
 """Manifests against their schema (docs/manifest.schema.json) and against what the modules say: ManifestTest.py TF_LLC ROOT."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,8 @@ def refused(text, message, *options):
 # ---- All kernels ----
 for kernel in sorted((root / "kernels").glob("*.tir")):
     found = manifest(kernel)
-    check(f"{kernel.name}: module", found["module"], kernel.stem)
+    named = re.search(r"^class (\w+):", kernel.read_text(), re.M)
+    check(f"{kernel.name}: module", found["module"], named.group(1) if named else kernel.stem)
 
 # ---- The derived entry, dims, hidden shapes, shared memory ----
 found = manifest(root / "kernels" / "saxpy.tir")
