@@ -133,7 +133,7 @@ END_TEST
 
 /* Whether dividing by the strides, largest first, gives back every coordinate. */
 static bool divides_back(const model *m) {
-  int order[MODEL_MODES], count = 0;
+  int order[MODEL_MODES] = {0}, count = 0;
   for (int i = 0; i < m->count; i++) {
     if (m->extent[i] == 1) continue;
     if (m->stride[i] <= 0) return false;
