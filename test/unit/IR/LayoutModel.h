@@ -98,7 +98,7 @@ static inline model random_model(uint64_t *seed) {
 /* Strides that form a chain with gaps, in random order: what complements and inverses are defined for. */
 static inline model random_chain(uint64_t *seed, int max_gap) {
   model m = {.count = 1 + (int)random_below(seed, 4)};
-  int order[MODEL_MODES];
+  int order[MODEL_MODES] = {0};
   for (int i = 0; i < m.count; i++) {
     int at = (int)random_below(seed, (uint64_t)i + 1);
     order[i] = order[at];

@@ -39,7 +39,7 @@ static const tf_mesh *mesh_of(const mesh_model *m, const char *const *names) {
 /* Compact strides in random order, per level; sometimes one number is changed. */
 static mesh_model random_mesh(uint64_t *seed) {
   mesh_model m = {.axes = 1 + (int)random_below(seed, AXES), .levels = 1 + (int)random_below(seed, 2)};
-  int cut = m.levels == 2 ? (int)random_below(seed, (uint64_t)m.axes + 1) : m.axes, order[AXES];
+  int cut = m.levels == 2 ? (int)random_below(seed, (uint64_t)m.axes + 1) : m.axes, order[AXES] = {0};
   for (int i = 0; i < m.axes; i++)
     m.extent[i] = 1 + (int64_t)random_below(seed, 4);
   m.size[0] = product(cut, m.extent);

@@ -172,7 +172,7 @@ START_TEST(plain_layouts_are_normalised) {
     unsigned rank = 1 + (unsigned)random_below(&seed, 3);
     const tf_tuple *extents[3], *strides[3];
     int64_t shape[3], stride = 1;
-    int axis_of[MODEL_MODES], first[4] = {0};
+    int axis_of[MODEL_MODES] = {0}, first[4] = {0};
     model m = {0};
     for (unsigned i = 0; i < rank; i++) {
       int parts = 1 + (int)random_below(&seed, 2);
