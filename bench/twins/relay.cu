@@ -3,7 +3,8 @@ __device__ void meet(int id) {
   asm volatile("bar.sync %0, 64;" ::"r"(id) : "memory");
 }
 
-extern "C" __global__ void __launch_bounds__(96) relay(const float *__restrict__ x, float *__restrict__ y) {
+extern "C" __global__ void __launch_bounds__(96)
+    relay(const float *__restrict__ x, float *__restrict__ y) {
   __shared__ float first[32], second[32];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (warp == 0) first[lane] = x[lane] * 3.0f;
