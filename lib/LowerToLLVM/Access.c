@@ -34,10 +34,13 @@ static void clip_axis(tf_lowering *lowering, const tf_tensor *tensor, const tf_d
     tf_affine_of_axis(lowering->context, own, tf_type_shape(tensor->type), (unsigned)axis, map);
 }
 
-/* A start that may be anything needs 64 bits, lest it wraps back into the source. */
-static unsigned clip_bits(tf_lowering *lowering, const tf_tensor *tensor, const tf_view_clip *clip) {
+/* A start that may be anything needs 64 bits, lest it wraps back into the source. From one of 32 bits, signed, a window of less
+ * than 2^31 reaches below 2^32, and what lies before the source is beyond any extent of 31 bits when read as unsigned. */
+static unsigned clip_bits(tf_lowering *lowering, const tf_driver *driver, const tf_view_clip *clip) {
   bool narrow = !clip->start || tf_facts_fit(tf_lower_facts(lowering, clip->start), 32);
-  return narrow && !tensor->wide ? 32 : 64;
+  for (unsigned i = 0; i < driver->rank && narrow; i++)
+    narrow = tf_facts_fit(tf_facts_of_dim(driver->shape[i]), 32);
+  return narrow && tf_facts_fit(tf_facts_of_dim(clip->extent), 32) ? 32 : 64;
 }
 
 static void make_clips(tf_lowering *lowering, tf_access *access) {
@@ -45,7 +48,7 @@ static void make_clips(tf_lowering *lowering, tf_access *access) {
   access->clips = TF_ARENA_ARRAY(lowering->arena, tf_projection, view->clip_count);
   for (unsigned i = 0; i < view->clip_count; i++) {
     tf_affine map;
-    unsigned bits = clip_bits(lowering, access->tensor, &view->clips[i]);
+    unsigned bits = clip_bits(lowering, access->driver, &view->clips[i]);
     clip_axis(lowering, access->tensor, access->driver, view->clips[i].axis, &map);
     tf_projection_make(lowering, access->driver, &map, bits, false, &access->clips[i]);
   }

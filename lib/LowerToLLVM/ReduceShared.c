@@ -202,46 +202,107 @@ static LLVMValueRef all_zero(tf_lowering *lowering, unsigned count, const tf_gro
   return and_also;
 }
 
+/* Where partials lie in the workspace, in elements per step of each. What a thread reads together lies together; so does what
+ * neighbouring lanes write:
+ *
+ *   lanes tell groups apart     warp 0: | group 0: j = 0 1 2 3 | group 1: 0 1 2 3 | ...   warp 1: | ...
+ *   a warp serves one group     group 0: | j = 0: warp 0 1 2 3 | j = 1: 0 1 2 3 | ...     group 1: | ... */
+typedef struct slots {
+  LLVMTypeRef type;
+  LLVMValueRef base;
+  unsigned bytes, alignment; /* of an element, of base */
+  int64_t group, result, warp;
+} slots;
+
 /* The given workspace if it is large enough for all groups, replicas included, else scratch of our own. */
-static LLVMValueRef workspace_of(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace,
-                                 int64_t elements) {
+static void place_slots(tf_lowering *lowering, const tf_expr *workspace, int64_t elements, slots *out) {
   if (workspace) {
     tf_tensor tensor = tf_tensor_of(lowering, workspace);
-    int64_t divisor;
-    if (static_of(tf_type_numel(lowering->context, tensor.type), 0) >= elements && !tensor.view->inner)
-      return tf_tensor_pointer(lowering, &tensor, tf_tensor_start(lowering, &tensor, &divisor), 0);
+    if (static_of(tf_type_numel(lowering->context, tensor.type), 0) >= elements && !tensor.view->inner) {
+      int64_t divisor;
+      LLVMValueRef start = tf_tensor_start(lowering, &tensor, &divisor);
+      out->base = tf_tensor_pointer(lowering, &tensor, start, 0);
+      while (out->alignment > out->bytes &&
+             (tensor.alignment % out->alignment != 0 || divisor * out->bytes % out->alignment != 0))
+        out->alignment /= 2;
+      return;
+    }
   }
-  return tf_shared_allocate(lowering, NULL, elements * tf_dtype_bytes(r->accumulator), 16);
+  out->base = tf_shared_allocate(lowering, NULL, elements * out->bytes, out->alignment);
 }
 
-/* slot = ((group * results + j) * warps + warp): the partials of one result lie together. */
+static slots slots_of(tf_lowering *lowering, const tf_reduction *r, const tf_group *group, const tf_expr *workspace,
+                      int64_t results) {
+  slots out = {
+      .type = tf_llvm_memory_type(lowering, r->accumulator), .bytes = tf_dtype_bytes(r->accumulator), .alignment = 16};
+  int64_t warps = group->warp_members;
+  bool by_lane = group->lane_members < 32 && group->groups > 1;
+  place_slots(lowering, workspace, group->groups * results * warps, &out);
+  out.group = by_lane ? results : results * warps;
+  out.result = by_lane ? 1 : warps;
+  out.warp = by_lane ? group->groups * results : 1;
+  return out;
+}
+
+/* Neighbours of `count` that one access moves. */
+static unsigned vector_of(const slots *s, int64_t step, int64_t count) {
+  unsigned width = step == 1 ? s->alignment / s->bytes : 1;
+  while (count % width != 0)
+    width /= 2;
+  return width;
+}
+
+static LLVMValueRef slot(tf_lowering *lowering, const slots *s, LLVMValueRef row, int64_t offset) {
+  LLVMValueRef at = LLVMBuildAdd(lowering->builder, row, tf_llvm_i32(lowering, offset), "");
+  return LLVMBuildGEP2(lowering->builder, s->type, s->base, &at, 1, "");
+}
+
+static void store_partials(tf_lowering *lowering, const slots *s, LLVMValueRef row, const tf_partials *partials) {
+  unsigned width = vector_of(s, s->result, partials->count);
+  for (int64_t j = 0; j < partials->count; j += width) {
+    LLVMValueRef vector = NULL;
+    for (unsigned i = 0; i < width; i++)
+      vector = tf_llvm_insert(lowering, s->type, width, vector, partials->values[j + i], i);
+    tf_tensor_store(lowering, slot(lowering, s, row, j * s->result), vector, width * s->bytes);
+  }
+}
+
+/* values[j * warps + w]: the partials of result j. */
+static LLVMValueRef *load_partials(tf_lowering *lowering, const slots *s, LLVMValueRef row, int64_t results,
+                                   int64_t warps) {
+  LLVMValueRef *values = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, results * warps);
+  bool along_results = s->result == 1;
+  int64_t count = along_results ? results : warps, others = along_results ? warps : results;
+  unsigned width = vector_of(s, 1, count);
+  LLVMTypeRef type = tf_llvm_vector(s->type, width);
+  for (int64_t other = 0; other < others; other++)
+    for (int64_t first = 0; first < count; first += width) {
+      int64_t offset = first + other * (along_results ? s->warp : s->result);
+      LLVMValueRef vector = LLVMBuildLoad2(lowering->builder, type, slot(lowering, s, row, offset), "");
+      LLVMSetAlignment(vector, width * s->bytes);
+      for (unsigned i = 0; i < width; i++) {
+        int64_t at = along_results ? (first + i) * warps + other : other * warps + first + i;
+        values[at] = tf_llvm_extract(lowering, vector, i);
+      }
+    }
+  return values;
+}
+
 static void over_warps(tf_lowering *lowering, const tf_reduction *r, const tf_group *group, const tf_expr *workspace,
                        tf_partials *partials) {
   LLVMBuilderRef b = lowering->builder;
-  LLVMTypeRef type = tf_llvm_memory_type(lowering, r->accumulator);
-  unsigned bytes = tf_dtype_bytes(r->accumulator);
-  int64_t warps = group->warp_members, results = partials->count;
-  LLVMValueRef base = workspace_of(lowering, r, workspace, group->groups * results * warps);
-  LLVMValueRef row = LLVMBuildMul(b, group->index, tf_llvm_i32(lowering, results * warps), "");
-  LLVMValueRef mine = LLVMBuildAdd(b, row, warp_index(lowering, group), "");
+  slots s = slots_of(lowering, r, group, workspace, partials->count);
+  LLVMValueRef row = LLVMBuildMul(b, group->index, tf_llvm_i32(lowering, s.group), "");
+  LLVMValueRef warp = LLVMBuildMul(b, warp_index(lowering, group), tf_llvm_i32(lowering, s.warp), "");
   tf_guard guard;
   if (tf_lower_guard_begin(lowering, all_zero(lowering, group->lane_count, group->lanes, NULL), &guard)) {
-    for (int64_t j = 0; j < results; j++) {
-      LLVMValueRef at = LLVMBuildAdd(b, mine, tf_llvm_i32(lowering, j * warps), "");
-      tf_tensor_store(lowering, LLVMBuildGEP2(b, type, base, &at, 1, ""), partials->values[j], bytes);
-    }
+    store_partials(lowering, &s, LLVMBuildAdd(b, row, warp, ""), partials);
     tf_lower_guard_end(lowering, &guard);
   }
   tf_group_barrier(lowering, group);
-  LLVMValueRef *values = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, warps);
-  for (int64_t j = 0; j < results; j++) {
-    for (int64_t w = 0; w < warps; w++) {
-      LLVMValueRef at = LLVMBuildAdd(b, row, tf_llvm_i32(lowering, j * warps + w), "");
-      values[w] = LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, base, &at, 1, ""), "");
-      LLVMSetAlignment(values[w], bytes);
-    }
-    partials->values[j] = tf_reduce_tree(lowering, r, warps, values);
-  }
+  LLVMValueRef *values = load_partials(lowering, &s, row, partials->count, group->warp_members);
+  for (int64_t j = 0; j < partials->count; j++)
+    partials->values[j] = tf_reduce_tree(lowering, r, group->warp_members, &values[j * group->warp_members]);
   tf_group_barrier(lowering, group);
 }
 

@@ -1,6 +1,6 @@
 /* exp, exp2, log, log2 and rsqrt of f32 without a library.
  *
- *   exp(x)   n = round(x * log2 e);  r = x * log2 e - n in two fma steps;  2^r by the hardware;  times 2^n in two exact steps
+ *   exp(x)   n = round(x * log2 e) in [-126, 126];  r = x * log2 e - n in two fma steps;  2^r by the hardware;  times 2^n
  *   log(x)   x = 2^k * (1 + f), 1 + f in [sqrt(1/2), sqrt 2);  s = f / (2 + f);
  *            log(1 + f) = f - f*f/2 + s * (f*f/2 + R(s*s)),  R the odd series of 2 artanh(s) beyond its first term
  *   log2(x)  k + log(1 + f) * log2 e, the product kept in two parts
@@ -56,30 +56,26 @@ LLVMValueRef tf_float_rsqrt(tf_lowering *lowering, const void *user, const LLVMV
   return approximate(lowering, TF_INTRINSIC_RSQRT_APPROX, TF_INTRINSIC_RSQRT_APPROX_FTZ, x[0]);
 }
 
-/* 2^n for an integer n within the exponent range. */
-static LLVMValueRef power_of_two(tf_lowering *lowering, LLVMValueRef n) {
-  LLVMValueRef biased = LLVMBuildAdd(lowering->builder, n, tf_llvm_i32(lowering, 127), "");
-  return from_bits(lowering, LLVMBuildShl(lowering->builder, biased, tf_llvm_i32(lowering, 23), ""));
-}
+/* x * log2 e + ROUNDER rounds to an integer, whose last bits are n + 127: shifted up they are 2^n. Only n is clamped: r takes what
+ * is left, so that results underflow, overflow and stay NaN by themselves, with one rounding. */
+#define ROUNDER   12583039.0 /* 1.5 * 2^23 + 127 */
+#define EXP_BOUND 87.336544  /* 126 / log2 e */
 
-/* The clamped x decides n, the real one r: beyond the range 2^r is already 0 or infinity, and NaN goes through r. */
 LLVMValueRef tf_float_exp(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
   (void)user;
   LLVMBuilderRef b = lowering->builder;
-  LLVMValueRef x = operands[0];
-  if (is_fast(lowering)) return hardware_exp2(lowering, multiply(lowering, x, real(lowering, LOG2E)));
-  LLVMTypeRef type = LLVMFloatTypeInContext(lowering->llvm), types[2] = {tf_llvm_int(lowering, 32), type};
-  LLVMValueRef low[2] = {x, real(lowering, -120)}, high[2] = {NULL, real(lowering, 120)};
+  LLVMValueRef x = operands[0], log2e = real(lowering, LOG2E), rounder = real(lowering, ROUNDER);
+  if (is_fast(lowering)) return hardware_exp2(lowering, multiply(lowering, x, log2e));
+  LLVMTypeRef type = LLVMFloatTypeInContext(lowering->llvm);
+  LLVMValueRef low[2] = {x, real(lowering, -EXP_BOUND)}, high[2] = {NULL, real(lowering, EXP_BOUND)};
   high[0] = tf_lower_llvm_intrinsic(lowering, "llvm.maxnum", 1, &type, 2, low);
   LLVMValueRef clamped = tf_lower_llvm_intrinsic(lowering, "llvm.minnum", 1, &type, 2, high);
-  LLVMValueRef scaled = multiply(lowering, clamped, real(lowering, LOG2E));
-  LLVMValueRef rounded = tf_lower_llvm_intrinsic(lowering, "llvm.roundeven", 1, &type, 1, &scaled);
-  LLVMValueRef r = fused(lowering, x, real(lowering, LOG2E), LLVMBuildFNeg(b, rounded, ""));
+  LLVMValueRef shifted = fused(lowering, clamped, log2e, rounder);
+  LLVMValueRef n = LLVMBuildFSub(b, shifted, rounder, "");
+  LLVMValueRef r = fused(lowering, x, log2e, LLVMBuildFNeg(b, n, ""));
   r = fused(lowering, x, real(lowering, LOG2E_LOW), r);
-  LLVMValueRef n = tf_lower_llvm_intrinsic(lowering, "llvm.fptosi.sat", 2, types, 1, &rounded);
-  LLVMValueRef half = LLVMBuildAShr(b, n, tf_llvm_i32(lowering, 1), "");
-  LLVMValueRef value = multiply(lowering, hardware_exp2(lowering, r), power_of_two(lowering, half));
-  return multiply(lowering, value, power_of_two(lowering, LLVMBuildSub(b, n, half, "")));
+  LLVMValueRef scale = LLVMBuildShl(b, bits_of(lowering, shifted), tf_llvm_i32(lowering, 23), "");
+  return multiply(lowering, hardware_exp2(lowering, r), from_bits(lowering, scale));
 }
 
 /* ---- Logarithms ---- */
