@@ -1,5 +1,6 @@
-/* Counters and the init checker; the entry point of all checkers for accesses. */
+/* The init checker; the entry point of all checkers for accesses. */
 #include "Sim/Check.h"
+#include "Sim/Count.h"
 #include "Sim/Module.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ static void check_aligned(tf_warp *w, uint32_t id) {
 }
 
 void tf_check_barrier_done(tf_cta *cta, uint32_t id) {
-  cta->worker->counters.barriers++;
+  if (cta->launch->count) tf_count_barrier(cta, id);
   for (uint32_t i = 0; i < cta->warp_count && cta->launch->checks & TF_SIM_CHECK_SYNC; i++)
     check_aligned(&cta->warps[i], id);
   if (races(cta->launch)) tf_race_barrier_done(cta, id);
@@ -101,68 +102,8 @@ static void check_init(tf_warp *w, const tf_insn *in, const tf_access *a) {
   }
 }
 
-/* Distinct 32-byte sectors that the lanes touch. */
-static unsigned count_sectors(const tf_access *a) {
-  uint64_t seen[TF_LANES * 2];
-  unsigned n = 0;
-  for (uint32_t m = a->ok; m; m &= m - 1) {
-    unsigned l = (unsigned)__builtin_ctz(m);
-    for (uint64_t s = a->addr[l] / 32; s <= (a->addr[l] + a->bytes - 1) / 32; s++) {
-      unsigned k = 0;
-      while (k < n && seen[k] != s)
-        k++;
-      if (k == n && n < TF_LANES * 2) seen[n++] = s;
-    }
-  }
-  return n;
-}
-
-/* Shared memory has 32 banks of 4 bytes; lanes that touch different words of one bank take turns. Wider accesses run in
- * phases of 128 bytes: 16 lanes of 8 bytes, 8 lanes of 16 bytes. */
-static unsigned count_ways(const tf_access *a) {
-  if (a->bytes > 16) return ((unsigned)__builtin_popcount(a->ok) * a->bytes + 127) / 128; /* rows of all banks */
-  unsigned per_phase = a->bytes <= 4 ? 32 : 128 / a->bytes, total = 0;
-  for (unsigned first = 0; first < TF_LANES; first += per_phase) {
-    uint64_t words[TF_LANES];
-    unsigned n = 0, most = 0, load[32] = {0};
-    for (unsigned l = first; l < first + per_phase && l < TF_LANES; l++) {
-      for (uint64_t o = 0; (a->ok >> l & 1) && o < a->bytes; o += 4) {
-        uint64_t word = (a->addr[l] + o) / 4;
-        unsigned k = 0;
-        while (k < n && words[k] != word)
-          k++;
-        if (k < n || n == TF_LANES) continue;
-        words[n++] = word;
-        unsigned ways = ++load[word % 32];
-        if (ways > most) most = ways;
-      }
-    }
-    total += most;
-  }
-  return total;
-}
-
-static void count_access(tf_warp *w, const tf_access *a) {
-  tf_counters *c = &w->worker->counters;
-  uint64_t bytes = (uint64_t)(unsigned)__builtin_popcount(a->ok) * a->bytes;
-  if (!a->ok) return;
-  if (a->kind == TF_ATOMIC) c->atomic_requests++;
-  const unsigned char *p = lane_ptr(a, (unsigned)__builtin_ctz(a->ok));
-  if (in_shared(w->cta, p)) {
-    c->shared_requests++;
-    c->shared_ways += count_ways(a);
-  } else if (in_local(w, p)) {
-    c->local_requests++;
-  } else if (a->space != TF_SPACE_PARAM && a->space != TF_SPACE_CONST) {
-    c->global_requests++;
-    c->global_sectors += count_sectors(a);
-    if (a->kind != TF_WRITE) c->global_bytes_read += bytes;
-    if (a->kind != TF_READ) c->global_bytes_written += bytes;
-  }
-}
-
 void tf_check_access(tf_warp *w, const tf_insn *in, const tf_access *a) {
-  if (w->launch->count) count_access(w, a);
+  if (w->launch->count) tf_count_access(w, in, a);
   if (w->launch->checks & TF_SIM_CHECK_INIT) check_init(w, in, a);
   if (races(w->launch)) tf_race_access(w, in, a);
 }

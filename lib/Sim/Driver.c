@@ -163,7 +163,8 @@ static void destroy(tf_sim_state *s) {
   tf_sim_free_contexts(s);
   tf_sim_device_destroy(s->device);
   tf_sim_free_hosts(s);
-  tf_sim_free_report(s);
+  tf_sim_free_counters(s);
+  free(s->fault);
   (void)pthread_mutex_destroy(&s->lock);
   free(s);
 }

@@ -31,14 +31,13 @@ CUresult tf_sim_run_kernel(const tf_sim_work *w) {
   tf_sim_report report;
   tf_status status = tf_sim_launch(w->function->function, &config, message, sizeof message, &report);
   if (status == TF_LAUNCH) return refusal(w, message);
-  tf_sim_count(s, w->function->info.name, &report.counters);
-  if (status == TF_OUT_OF_MEMORY) return CUDA_ERROR_OUT_OF_MEMORY;
-  if (status != TF_OK) {
+  tf_sim_keep_counters(s, w, &report);
+  if (status != TF_OK && status != TF_OUT_OF_MEMORY) {
     tf_sim_keep_fault(s, w->function->info.name, &report, status);
     tf_sim_context()->sticky = tf_sim_fault_result(&report);
   }
   tf_sim_report_free(&report);
-  return CUDA_SUCCESS;
+  return status == TF_OUT_OF_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 /* Packs the caller's parameters: an array of pointers, or one buffer named in `extra`. */

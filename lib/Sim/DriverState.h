@@ -97,12 +97,6 @@ typedef struct tf_sim_host {
   tf_host_kind kind;
 } tf_sim_host;
 
-typedef struct tf_sim_kernel_counters {
-  char *name;
-  uint64_t launches;
-  tf_sim_counters sum;
-} tf_sim_kernel_counters;
-
 struct tf_sim_state {
   pthread_mutex_t lock;
   tf_sim_device *device;
@@ -119,8 +113,7 @@ struct tf_sim_state {
   unsigned long long next_stream;
   char *fault; /* account of the last fault, not told yet */
   tf_status fault_status;
-  tf_sim_kernel_counters *kernels;
-  size_t kernel_count, kernel_cap;
+  struct tf_sim_records *records; /* counters of the launches; null until the first */
 };
 
 /* The table the running call belongs to; never null inside an API function. */
@@ -155,13 +148,14 @@ void tf_sim_free_streams(tf_sim_state *state);
 void tf_sim_free_contexts(tf_sim_state *state);
 /* DriverReport.c */
 void tf_sim_keep_fault(tf_sim_state *state, const char *kernel, const tf_sim_report *report, tf_status status);
-void tf_sim_count(tf_sim_state *state, const char *kernel, const tf_sim_counters *counters);
 CUresult tf_sim_fault_result(const tf_sim_report *report);
 /* Null for a number that is no result. */
 const char *tf_sim_result_name(CUresult result);
 const char *tf_sim_result_text(CUresult result);
 tf_status tf_sim_take_fault(tf_driver *driver, char *message, size_t size);
-void tf_sim_free_report(tf_sim_state *state);
+/* DriverCounters.c: keeps the launch's counters, if the table counts; takes the breakdown out of the report. */
+void tf_sim_keep_counters(tf_sim_state *state, const tf_sim_work *launch, tf_sim_report *report);
+void tf_sim_free_counters(tf_sim_state *state);
 
 /* Finds a handle in one of the state's lists. */
 #define TF_SIM_KNOWN(type, list, handle)                                                                               \

@@ -66,7 +66,9 @@ struct tf_func {
   const tf_ptx_func *ptx;
   const struct tf_module *module;
   tf_insn *code;
+  const tf_ptx_stmt **stmts; /* by instruction; null for a ret that the text leaves out */
   uint32_t count;
+  uint32_t first_tally; /* of the module's instructions */
   uint32_t regs_bytes;
   char *consts;
   tf_frame_init *inits;
@@ -180,11 +182,11 @@ enum { TF_CACHE_WAYS = 64 };
 typedef struct tf_worker {
   struct tf_launch *launch;
   tf_interval cache[TF_CACHE_WAYS];
-  tf_counters counters;
-  uint64_t progress; /* changes whenever memory or a barrier may have changed */
-  uint64_t executed; /* warp instructions */
+  tf_sim_tally *tally;    /* counting: per instruction, see Count.h; else null */
+  uint64_t *buffer_bytes; /* counting: read and written, per buffer */
+  uint64_t progress;      /* changes whenever memory or a barrier may have changed */
+  uint64_t executed;      /* warp instructions */
   uint64_t clock;
-  struct tf_exec_stat *stats; /* per code index of the entry's module, when counting */
 } tf_worker;
 
 typedef struct tf_launch {
@@ -198,6 +200,9 @@ typedef struct tf_launch {
   uint64_t param_bytes;
   unsigned checks;
   bool count;
+  size_t tally_count;
+  struct tf_count_buffer *buffers; /* counting: per allocation */
+  size_t buffer_count;
   bool cooperative;
   uint64_t workspace; /* of a cooperative launch: zeroed memory for the grid barrier; else 0 */
   uint64_t seed;

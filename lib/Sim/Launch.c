@@ -6,6 +6,7 @@
  *
  *   resident  [ 0 ][ 1 ][ 2 ]   turn of 0 ▸ 1 ▸ 2 ▸ 0 …       not ended after its turn and room left: admit the next */
 #include "Sim/Check.h"
+#include "Sim/Count.h"
 #include "Sim/Module.h"
 
 #include <stdarg.h>
@@ -305,29 +306,20 @@ static unsigned worker_count(const tf_launch *l) {
   return is_ordered(l) ? 1 : n > cluster_count(l) ? (unsigned)cluster_count(l) : n;
 }
 
-static void add_counters(tf_sim_counters *to, const tf_worker *w) {
-  const uint64_t *from = (const uint64_t *)(const void *)&w->counters;
-  uint64_t *sum = (uint64_t *)(void *)to;
-  for (size_t i = 0; i < sizeof *to / sizeof *sum; i++)
-    sum[i] += from[i];
-  to->warp_instructions += w->executed;
-}
-
-static tf_status run_workers(tf_launch *l, tf_sim_counters *counters) {
-  unsigned n = worker_count(l);
-  tf_worker *workers = aligned_alloc(64, round_up(n * sizeof *workers, 64));
-  pthread_t *threads = calloc(n, sizeof *threads);
-  if (!workers || !threads) {
-    free(workers);
-    free(threads);
-    return TF_OUT_OF_MEMORY;
-  }
-  memset(workers, 0, n * sizeof *workers);
+/* Initialises the workers of a launch. */
+static bool start_workers(tf_launch *l, tf_worker *workers, unsigned n) {
+  bool ok = true;
   for (unsigned i = 0; i < n; i++) {
     workers[i].launch = l;
     for (unsigned k = 0; k < TF_CACHE_WAYS; k++)
       workers[i].cache[k].lo = 1; /* empty */
+    if (l->count) ok = tf_count_worker_begin(&workers[i]) && ok;
   }
+  return ok;
+}
+
+/* Runs the launch on the workers, one thread each; worker 0 is this thread. */
+static void run_all(tf_launch *l, tf_worker *workers, pthread_t *threads, unsigned n) {
   unsigned started = 1;
   while (started < n && pthread_create(&threads[started], NULL, run_parallel, &workers[started]) == 0)
     started++;
@@ -337,11 +329,28 @@ static tf_status run_workers(tf_launch *l, tf_sim_counters *counters) {
     run_parallel(&workers[0]);
   for (unsigned i = 1; i < started; i++)
     (void)pthread_join(threads[i], NULL);
+}
+
+static bool sum_up(tf_launch *l, tf_worker *workers, unsigned n, tf_sim_report *out) {
+  if (l->count) return tf_count_launch_end(l, workers, n, out);
   for (unsigned i = 0; i < n; i++)
-    add_counters(counters, &workers[i]);
+    out->counters.warp_instructions += workers[i].executed;
+  return true;
+}
+
+static tf_status run_workers(tf_launch *l, tf_sim_report *out) {
+  unsigned n = worker_count(l);
+  tf_worker *workers = aligned_alloc(64, round_up(n * sizeof *workers, 64));
+  pthread_t *threads = calloc(n, sizeof *threads);
+  if (workers) memset(workers, 0, n * sizeof *workers);
+  bool ok = workers && threads && start_workers(l, workers, n);
+  if (ok) run_all(l, workers, threads, n);
+  ok = ok && sum_up(l, workers, n, out);
+  for (unsigned i = 0; workers && i < n; i++)
+    tf_count_worker_end(&workers[i]);
   free(workers);
   free(threads);
-  return TF_OK;
+  return ok ? TF_OK : TF_OUT_OF_MEMORY;
 }
 
 /* Cooperative launches on a device take turns, so one workspace serves them all. */
@@ -373,11 +382,12 @@ static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_con
   if (l.cooperative && !take_workspace(&l)) return TF_OUT_OF_MEMORY;
   l.id = ++device->launches;
   tf_report_init(&report);
-  if (tf_check_launch_begin(&l))
-    status = run_workers(&l, &out->counters);
+  if (tf_check_launch_begin(&l) && (!l.count || tf_count_launch_begin(&l)))
+    status = run_workers(&l, out);
   else
     l.no_memory = true;
   tf_check_launch_end(&l);
+  tf_count_launch_free(&l);
   tf_report_finish(&report, out);
   if (l.no_memory) status = TF_OUT_OF_MEMORY;
   if (status == TF_OK) status = out->status;

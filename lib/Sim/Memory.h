@@ -33,6 +33,7 @@ typedef struct tf_alloc {
   char *host;
   unsigned char *init; /* init checker: 1 where written; null: all of it counts as written */
   bool freed, constant, external;
+  size_t slot;       /* counting: number among the launch's buffers */
   bool variable;     /* a module's, not the program's: no leak */
   const char *label; /* variable's name, or null */
 } tf_alloc;

@@ -12,6 +12,7 @@ typedef struct tf_module {
   tf_func **funcs;
   uint32_t func_count;
   uint64_t const_bytes, common_shared;
+  uint32_t instruction_count; /* of all functions */
 } tf_module;
 
 struct tf_device {

@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const tf_sim_profile profiles[] = {
-#define PROFILE(s, ver, sms, tsm, bsm, regs, shsm, shb, opt, res, clu, clk, mclk, bus, l2, gib, suffix)                \
+#define PROFILE(s, ver, sms, tsm, bsm, regs, shsm, shb, opt, res, clu, clk, mclk, bus, l2, gib, suffix, f32, f64,      \
+                tensor, tensor_f64)                                                                                    \
   {.name = "sm_" #s,                                                                                                   \
    .sm = s,                                                                                                            \
    .max_version = ver,                                                                                                 \
@@ -22,7 +23,11 @@ static const tf_sim_profile profiles[] = {
    .bus_bits = bus,                                                                                                    \
    .l2_bytes = l2,                                                                                                     \
    .memory_bytes = gib * 1024ull * 1024 * 1024,                                                                        \
-   .features = suffix},
+   .features = suffix,                                                                                                 \
+   .f32_lanes = f32,                                                                                                   \
+   .f64_lanes = f64,                                                                                                   \
+   .tensor_flops = tensor,                                                                                             \
+   .tensor_f64_flops = tensor_f64},
 #include "Sim/Profiles.def"
 #undef PROFILE
 };

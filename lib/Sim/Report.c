@@ -154,5 +154,6 @@ void tf_report_finish(tf_report *r, tf_sim_report *out) {
 
 void tf_sim_report_free(tf_sim_report *report) {
   free(report->findings);
+  tf_sim_breakdown_free(report->breakdown);
   *report = (tf_sim_report){0};
 }

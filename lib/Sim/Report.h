@@ -14,8 +14,6 @@ typedef enum tf_finding {
   TF_FIND_COUNT
 } tf_finding;
 
-typedef tf_sim_counters tf_counters;
-
 struct tf_insn;
 struct tf_warp;
 struct tf_cta;

@@ -51,7 +51,8 @@ typedef struct tf_sim_profile {
   unsigned max_cluster; /* CTAs; 0: no clusters */
   unsigned clock_khz, memory_clock_khz, bus_bits, l2_bytes;
   unsigned long long memory_bytes;
-  char features; /* 'a': accepts targets with that suffix */
+  char features;                                                 /* 'a': accepts targets with that suffix */
+  unsigned f32_lanes, f64_lanes, tensor_flops, tensor_f64_flops; /* per clock and SM; for estimates */
 } tf_sim_profile;
 
 /* Null when there is no such profile. tf_sim_profile_at(i) walks the table and ends in null. */
@@ -74,22 +75,76 @@ typedef struct tf_sim_finding {
   bool note; /* worth knowing, no error */
 } tf_sim_finding;
 
-/* Counters of a launch; zero unless options.counters. */
+/* Counters: what each means is said in Counters.def. */
+typedef struct tf_sim_tally {
+#define COUNTER(name, text) uint64_t name;
+#include "Sim/Counters.def"
+} tf_sim_tally;
+
+/* Counters of a launch; zero unless options.counters, except warp_instructions. Begins with the fields of a tally. */
 typedef struct tf_sim_counters {
-  uint64_t warp_instructions, lane_instructions; /* always filled: warp_instructions */
-  uint64_t by_class[16];                         /* in the order of tf_class, Insn.h */
-  uint64_t global_requests, global_sectors, global_bytes_read, global_bytes_written;
-  uint64_t shared_requests, shared_ways; /* ways: 1 per request without bank conflict */
-  uint64_t local_requests, atomic_requests, barriers;
-  uint64_t mma, mma_flops;
+#define COUNTER(name, text) uint64_t name;
+#include "Sim/Counters.def"
+  uint64_t by_class[16]; /* warp_instructions in the order of tf_class, Insn.h */
 } tf_sim_counters;
+
+/* Adds to a tally, or to the beginning of counters. */
+void tf_sim_tally_add(void *to, const tf_sim_tally *from);
+
+/* Where the counts come from. Sorted by file and line, by address, by name; strings live as long as the breakdown. */
+typedef struct tf_sim_line {
+  const char *file; /* of .loc; null: `line` is a line of the PTX text */
+  uint32_t line;
+  tf_sim_tally tally;
+} tf_sim_line;
+
+typedef struct tf_sim_buffer {
+  const char *name; /* the kernel's parameter that points into it, the module's variable, or null */
+  uint64_t address, bytes;
+  uint64_t bytes_read, bytes_written;     /* by lanes, repeated accesses included */
+  uint64_t sectors_read, sectors_written; /* different 32-byte sectors */
+} tf_sim_buffer;
+
+typedef struct tf_sim_mma {
+  const char *name; /* "m16n8k16 f32.bf16.bf16.f32": shape and types as the instruction writes them */
+  const char *type; /* of the elements of A: "bf16" */
+  uint64_t count, flops;
+} tf_sim_mma;
+
+typedef struct tf_sim_breakdown {
+  tf_sim_line *lines;
+  tf_sim_buffer *buffers; /* those that were touched */
+  tf_sim_mma *mmas;
+  size_t line_count, buffer_count, mma_count;
+} tf_sim_breakdown;
+void tf_sim_breakdown_free(TF_TAKE tf_sim_breakdown *breakdown); /* null is fine */
+
+/* A roofline estimate, not a measurement: the least time that each resource needs for the counted work at its peak rate,
+ * nothing else considered. How: Roofline.c. */
+typedef enum tf_sim_resource {
+#define RESOURCE(id, name, text) TF_SIM_RESOURCE_##id,
+#include "Sim/Resources.def"
+  TF_SIM_RESOURCE_COUNT
+} tf_sim_resource;
+
+typedef struct tf_sim_estimate {
+  double seconds[TF_SIM_RESOURCE_COUNT];
+  tf_sim_resource bound;    /* the one that needs the most; the first of the table if the launch did nothing */
+  unsigned multiprocessors; /* that have work */
+  double flops;             /* arithmetic and matrix operations */
+  double dram_bytes;        /* different sectors, read and written: what a cache of any size must move */
+} tf_sim_estimate;
+const char *tf_sim_resource_name(unsigned index); /* null beyond the last */
+void tf_sim_estimate_launch(const tf_sim_profile *profile, uint64_t ctas, const tf_sim_counters *counters,
+                            const tf_sim_breakdown *breakdown, tf_sim_estimate *out);
 
 /* What a launch left behind. Free with tf_sim_report_free. */
 typedef struct tf_sim_report {
   tf_sim_finding *findings; /* sorted by PTX line, CTA, thread */
   size_t count;
   tf_sim_counters counters;
-  tf_status status; /* TF_OK, TF_TRAP (trap, assert, hang, budget, cancelled) or TF_CHECKER */
+  tf_sim_breakdown *breakdown; /* null unless options.counters */
+  tf_status status;            /* TF_OK, TF_TRAP (trap, assert, hang, budget, cancelled) or TF_CHECKER */
 } tf_sim_report;
 
 void tf_sim_report_free(tf_sim_report *report);

@@ -3,6 +3,7 @@
  * Lanes only ever wait at the start of a straight run (branch targets, what follows a branch, collectives), so a run
  * needs no test of its own: the loop below looks at limits, fuel and the stop flag once per run. */
 #include "Sim/Check.h"
+#include "Sim/Count.h"
 #include "Sim/Module.h"
 
 #include <string.h>
@@ -151,12 +152,6 @@ static bool must_wait(tf_warp *w, const tf_insn *in, uint32_t mask) {
   return true;
 }
 
-static void run_gather(tf_warp *w, const tf_insn *in, uint32_t mask) {
-  if (mask && must_wait(w, in, mask)) return;
-  if (mask) in->run(w, in, mask);
-  w->pc++;
-}
-
 static inline uint32_t guarded(const tf_warp *w, const tf_insn *in) {
   if (in->guard == TF_NO_OPERAND) return w->mask;
   uint32_t p;
@@ -171,28 +166,30 @@ static void run_straight(tf_warp *w, const tf_insn *in, const tf_insn *end) {
   }
 }
 
+static inline void count(tf_sim_tally *t, uint32_t mask) {
+  t->warp_instructions++;
+  t->lane_instructions += (unsigned)__builtin_popcount(mask);
+}
+
 static void run_counted(tf_warp *w, const tf_insn *in, const tf_insn *end) {
-  tf_counters *c = &w->worker->counters;
   for (; in < end; in++) {
     uint32_t mask = guarded(w, in);
-    c->by_class[in->cls]++;
-    c->lane_instructions += (unsigned)__builtin_popcount(mask);
+    count(tf_count_at(w, in), mask);
     if (mask) in->run(w, in, mask);
   }
 }
 
+/* A collective that has to wait is executed, and counted, when its members have come. */
 static void run_single(tf_warp *w, const tf_insn *in) {
   uint32_t mask = guarded(w, in);
-  if (w->launch->count) {
-    w->worker->counters.by_class[in->cls]++;
-    w->worker->counters.lane_instructions += (unsigned)__builtin_popcount(mask);
+  bool gather = in->kind == TF_KIND_GATHER;
+  if (gather && mask && must_wait(w, in, mask)) {
+    w->worker->executed--;
+    return;
   }
-  if (in->kind == TF_KIND_GATHER)
-    run_gather(w, in, mask);
-  else if (mask || in->guard == TF_NO_OPERAND)
-    in->run(w, in, mask);
-  else
-    w->pc++;
+  if (w->launch->count) count(tf_count_at(w, in), mask);
+  if (mask || (!gather && in->guard == TF_NO_OPERAND)) in->run(w, in, mask);
+  if (gather || (!mask && in->guard != TF_NO_OPERAND)) w->pc++;
 }
 
 static void run_group(tf_warp *w) {

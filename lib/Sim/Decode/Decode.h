@@ -25,7 +25,8 @@ typedef struct tf_decoder {
   const tf_ptx_stmt *stmt;
   tf_ptx_error *error;
   tf_insn *code;
-  size_t count, cap;
+  const tf_ptx_stmt **stmts; /* of each */
+  size_t count, cap, stmt_cap;
   char *consts;
   size_t const_bytes, const_cap;
   tf_const_slot *const_list;

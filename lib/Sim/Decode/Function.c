@@ -9,7 +9,10 @@
 
 bool tf_decode_append(tf_decoder *d) {
   if (!tf_grow((void **)&d->code, &d->cap, d->count + 1, sizeof *d->code)) return tf_decode_no_memory(d);
+  if (!tf_grow((void **)&d->stmts, &d->stmt_cap, d->count + 1, sizeof(const tf_ptx_stmt *)))
+    return tf_decode_no_memory(d);
   d->insn.site = (uint32_t)d->count;
+  d->stmts[d->count] = d->stmt->operands || d->stmt->mod_count ? d->stmt : NULL;
   d->code[d->count++] = d->insn;
   return true;
 }
@@ -211,11 +214,15 @@ static bool keep_code(tf_decoder *d) {
   f->code = tf_pool_alloc(&d->module->pool, d->count * sizeof *f->code);
   f->consts = tf_pool_alloc(&d->module->pool, d->const_bytes + 64);
   f->inits = tf_pool_alloc(&d->module->pool, (d->init_count + 1) * sizeof *f->inits);
-  if (!f->code || !f->consts || !f->inits) return tf_decode_no_memory(d);
+  f->stmts = tf_pool_alloc(&d->module->pool, d->count * sizeof(const tf_ptx_stmt *));
+  if (!f->code || !f->consts || !f->inits || !f->stmts) return tf_decode_no_memory(d);
+  memcpy(f->stmts, d->stmts, d->count * sizeof(const tf_ptx_stmt *));
   memcpy(f->code, d->code, d->count * sizeof *f->code);
   if (d->const_bytes) memcpy(f->consts, d->consts, d->const_bytes);
   if (d->init_count) memcpy(f->inits, d->inits, d->init_count * sizeof *f->inits);
   f->count = (uint32_t)d->count;
+  f->first_tally = d->module->instruction_count;
+  d->module->instruction_count += f->count;
   f->init_count = (uint32_t)d->init_count;
   f->regs_bytes = (d->regs_bytes + 63u) & ~63u;
   return true;
@@ -234,6 +241,7 @@ bool tf_decode_function(tf_module *module, tf_func *func, tf_ptx_error *error) {
   if (ok) resolve_branches(d);
   ok = ok && find_straight_runs(d) && keep_code(d);
   free(d->code);
+  free(d->stmts);
   free(d->consts);
   free(d->const_list);
   free(d->const_index);

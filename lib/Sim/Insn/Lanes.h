@@ -9,6 +9,7 @@
 
 #include "Sim/Access.h"
 #include "Sim/Check.h"
+#include "Sim/Count.h"
 
 #include <string.h>
 

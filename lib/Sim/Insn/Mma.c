@@ -55,11 +55,6 @@ static inline unsigned c_registers(shape s, bool half) {
   return s.m / (half ? 8 : 4);
 }
 
-static void count(tf_warp *w, unsigned m, unsigned n, unsigned k) {
-  w->worker->counters.mma++;
-  w->worker->counters.mma_flops += 2ull * m * n * k;
-}
-
 /* ---- Fragments to matrices and back ---- */
 /* Four words of a register, of lanes 4 g … 4 g + 3, are one row: 4p elements next to each other, lowest bits first (the
  * host is little-endian, as the device). So a register of A is 8 rows of A, and a register of B is 8 columns of B. */
@@ -174,7 +169,7 @@ static inline __attribute__((always_inline)) void mma_float(tf_warp *w, const tf
   unpack_c(w, in, at + b_registers(s), s, c);
   multiply(s, a, b, c);
   pack_d(w, in, mask, s, c);
-  count(w, s.m, 8, s.k);
+  if (w->launch->count) tf_count_mma(w, in, s.m, 8, s.k);
 }
 
 HANDLER(mma_float_any) {
@@ -231,7 +226,7 @@ HANDLER(mma_quad) {
       else
         reg[l] = (i & 1) ? (reg[l] & 0xFFFF) | tf_half_bits(x) << 16 : tf_half_bits(x);
     }
-  count(w, 32, 8, 4);
+  if (w->launch->count) tf_count_mma(w, in, 32, 8, 4);
 }
 
 /* Sources are read before any destination is written: a register may be both. */
@@ -262,7 +257,7 @@ HANDLER(mma_int) {
       result[r][l] = (uint32_t)x;
     }
   store_words(w, in, mask, nd, result);
-  count(w, s.m, 8, s.k);
+  if (w->launch->count) tf_count_mma(w, in, s.m, 8, s.k);
 }
 
 /* Bits: population counts of the words of a row of A and a column of B; word t + 4 r of row g stands in lane 4 g + t. */
@@ -282,7 +277,7 @@ HANDLER(mma_bits) {
       }
     }
   store_words(w, in, mask, nd, result);
-  count(w, s.m, 8, s.k);
+  if (w->launch->count) tf_count_mma(w, in, s.m, 8, s.k);
 }
 
 /* Double: a chain of fused multiply-adds in order of k. */
@@ -305,7 +300,7 @@ HANDLER(mma_double) {
     double *d = EXT(double, r);
     STORE_LANES(double, d, v = result[r][l])
   }
-  count(w, s.m, 8, s.k);
+  if (w->launch->count) tf_count_mma(w, in, s.m, 8, s.k);
 }
 
 /* ---- Selection ---- */

@@ -199,8 +199,7 @@ HANDLER(mma) {
       d[i * p.n + j] = sum;
     }
   pack(w, in, mask, fd, d);
-  w->worker->counters.mma++;
-  w->worker->counters.mma_flops += 2ull * p.m * p.n * p.k;
+  if (w->launch->count) tf_count_mma(w, in, p.m, p.n, p.k);
 }
 
 /* Four words of 32 bits a row; row o's word j is lane 4 o + j. */
@@ -217,8 +216,7 @@ HANDLER(mma_bits) {
   for (unsigned l = 0; l < TF_LANES; l++)
     for (unsigned i = 0; i < 2 && LANE(mask, l); i++)
       EXT(uint32_t, i)[l] = sum[2 * l + i];
-  w->worker->counters.mma++;
-  w->worker->counters.mma_flops += 2ull * 8 * 8 * 128;
+  if (w->launch->count) tf_count_mma(w, in, 8, 8, 128);
 }
 
 /* ---- Selection ---- */

@@ -268,7 +268,7 @@ START_TEST(tables_are_separate) {
   e.close(&e);
   copies_and_launches_fn(0);
   ck_assert_int_eq(tf_sim_driver_counters(&d, true, &text), TF_OK);
-  ck_assert_ptr_nonnull(strstr(text, "\"name\": \"scale\", \"launches\": 2, \"warp_instructions\": "));
+  ck_assert_ptr_nonnull(strstr(text, "\"name\": \"scale\", \"launches\": 2, \"counters\": {\"warp_instructions\": "));
   free(text);
   ck_assert_int_eq(tf_sim_driver_open("sm_1", NULL, &e), TF_UNSUPPORTED);
 }
