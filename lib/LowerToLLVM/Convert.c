@@ -1,6 +1,7 @@
 /* Conversions between dtypes.
  *
- *   float -> float   to nearest even (tf32: ties away); f16, bf16 overflow to infinity, the 8-bit floats saturate
+ *   float -> float   to nearest even (tf32: ties away); f16, bf16 overflow to infinity, the 8-bit floats saturate;
+ *                    f8e8m0 makes NaN of negative numbers, and 2^-127 of zero
  *   float -> int     truncates and saturates, NaN becomes 0
  *   int   -> int     wraps
  *   any   -> bool    is not 0
@@ -91,9 +92,21 @@ static LLVMValueRef wide_int_to_f64(tf_lowering *lowering, const void *user, con
 }
 
 /* ---- Narrow floats ---- */
+/* Without the instruction: half of the last kept bit is added to the magnitude, which carries into infinity by itself. */
+static LLVMValueRef f32_to_tf32_bits(tf_lowering *lowering, LLVMValueRef x) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef f32 = LLVMTypeOf(x), i32 = tf_llvm_int(lowering, 32);
+  LLVMValueRef bits = LLVMBuildBitCast(b, x, i32, "");
+  LLVMValueRef kept =
+      LLVMBuildAnd(b, LLVMBuildAdd(b, bits, tf_llvm_i32(lowering, 0x1000), ""), tf_llvm_i32(lowering, ~0x1fff), "");
+  LLVMValueRef is_nan = LLVMBuildFCmp(b, LLVMRealUNO, x, x, "");
+  return LLVMBuildBitCast(b, LLVMBuildSelect(b, is_nan, tf_llvm_i32(lowering, 0x7fffe000), kept, ""), f32, "");
+}
+
 static LLVMValueRef f32_to_tf32(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
   (void)user;
   LLVMValueRef value = operands[0];
+  if (!tf_lower_has_intrinsic(lowering, TF_INTRINSIC_F2TF32_RNA)) return f32_to_tf32_bits(lowering, value);
   LLVMValueRef bits = tf_lower_intrinsic(lowering, TF_INTRINSIC_F2TF32_RNA, "a cast to tf32", 1, &value);
   return LLVMBuildBitCast(lowering->builder, bits, LLVMFloatTypeInContext(lowering->llvm), "");
 }
@@ -193,6 +206,29 @@ static LLVMValueRef e8m0_to_f32(tf_lowering *lowering, const void *user, const L
   return LLVMBuildBitCast(b, bits, LLVMFloatTypeInContext(lowering->llvm), "");
 }
 
+/* The nearest power of two, ties to the even code: half of the step below it, less one unless the exponent is odd, carries
+ * into the exponent. 2^-127 takes all that is smaller, 2^127 all that is larger; negative numbers have no code but NaN's. */
+static LLVMValueRef f32_to_e8m0(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
+  (void)user;
+  LLVMBuilderRef b = lowering->builder;
+  LLVMValueRef x = operands[0], bits = LLVMBuildBitCast(b, x, tf_llvm_int(lowering, 32), "");
+  LLVMValueRef shift = tf_llvm_i32(lowering, 23);
+  LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, shift, ""), tf_llvm_i32(lowering, 1), "");
+  LLVMValueRef half = LLVMBuildAdd(b, odd, tf_llvm_i32(lowering, 0x3fffff), "");
+  LLVMValueRef normal = LLVMBuildLShr(b, LLVMBuildAdd(b, bits, half, ""), shift, "");
+  LLVMValueRef above = LLVMBuildICmp(b, LLVMIntUGT, bits, tf_llvm_i32(lowering, 0x600000), ""); /* 1.5 * 2^-127 */
+  LLVMValueRef tiny = LLVMBuildZExt(b, above, tf_llvm_int(lowering, 32), "");
+  LLVMValueRef is_tiny = LLVMBuildICmp(b, LLVMIntULT, bits, tf_llvm_i32(lowering, 0x800000), "");
+  LLVMValueRef code = LLVMBuildSelect(b, is_tiny, tiny, normal, ""), top = tf_llvm_i32(lowering, 254);
+  code = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntUGT, code, top, ""), top, code, "");
+  LLVMValueRef magnitude = LLVMBuildAnd(b, bits, tf_llvm_i32(lowering, 0x7fffffff), "");
+  LLVMValueRef zero = LLVMBuildICmp(b, LLVMIntEQ, magnitude, tf_llvm_i32(lowering, 0), "");
+  LLVMValueRef invalid = LLVMBuildICmp(b, LLVMIntUGT, bits, tf_llvm_i32(lowering, 0x7f800000), "");
+  code = LLVMBuildSelect(b, invalid, tf_llvm_i32(lowering, 255), code, "");
+  code = LLVMBuildSelect(b, zero, tf_llvm_i32(lowering, 0), code, "");
+  return LLVMBuildTrunc(b, code, tf_llvm_int(lowering, 8), "");
+}
+
 static LLVMValueRef lanes(tf_lowering *lowering, tf_lane_fn *fn, tf_dtype dtype, LLVMValueRef value, unsigned width) {
   return tf_per_lane(lowering, fn, &dtype, 1, &value, width);
 }
@@ -201,13 +237,10 @@ static LLVMValueRef from_f32(tf_lowering *lowering, LLVMValueRef value, tf_dtype
   if (to == TF_DTYPE_F32) return value;
   if (to == TF_DTYPE_TF32) return lanes(lowering, f32_to_tf32, to, value, width);
   if (to == TF_DTYPE_FP8E4M3 || to == TF_DTYPE_FP8E5M2) return lanes(lowering, f32_to_f8, to, value, width);
-  if (!is_eight_bit(to))
-    return tf_dtype_bits(to) < 32 ? LLVMBuildFPTrunc(lowering->builder, value, type_of(lowering, to, width), "")
-                                  : LLVMBuildFPExt(lowering->builder, value, type_of(lowering, to, width), "");
-  if (!tf_lower_is_reported(lowering, tf_dtype_name(to)))
-    tf_report(lowering->context, lowering->loc, LOWER_CAST, tf_dtype_name(to));
-  tf_lower_fail(lowering);
-  return LLVMGetPoison(type_of(lowering, to, width));
+  if (to == TF_DTYPE_F8E8M0) return lanes(lowering, f32_to_e8m0, to, value, width);
+  LLVMTypeRef type = type_of(lowering, to, width);
+  return tf_dtype_bits(to) < 32 ? LLVMBuildFPTrunc(lowering->builder, value, type, "")
+                                : LLVMBuildFPExt(lowering->builder, value, type, "");
 }
 
 static LLVMValueRef to_f32(tf_lowering *lowering, LLVMValueRef value, tf_dtype from, unsigned width) {

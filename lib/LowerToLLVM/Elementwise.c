@@ -108,21 +108,10 @@ static LLVMValueRef unary_chunk(tf_lowering *lowering, const tf_chunk *chunk, co
   return result_of(lowering, chunk, x, r->compute, r->dst);
 }
 
-/* The transcendental functions are made for f32. */
-static bool is_missing(tf_unary_kind kind, tf_dtype dtype) {
-  bool transcendental = kind == TF_UNARY_EXP || kind == TF_UNARY_EXP2 || kind == TF_UNARY_LOG || kind == TF_UNARY_LOG2;
-  return transcendental && dtype == TF_DTYPE_F64;
-}
-
 static void lower_unary(tf_lowering *lowering, const tf_expr *src, const tf_expr *dst, tf_unary_kind kind) {
   recipe r = {.kind = (int)kind, .dst = dst_dtype(dst)};
   tf_dtype own = is_literal(src) ? r.dst : tf_type_dtype(src->type);
   r.compute = kind == TF_UNARY_CAST ? own : common(own, r.dst);
-  if (is_missing(kind, r.compute)) {
-    tf_report(lowering->context, lowering->loc, LOWER_F64_FUNCTION, tf_unary_name(kind));
-    tf_lower_fail(lowering);
-    return;
-  }
   run(lowering, dst, 1, &src, &r, unary_chunk);
 }
 

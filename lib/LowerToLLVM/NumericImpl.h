@@ -20,7 +20,7 @@ LLVMValueRef tf_float_extremum(tf_lowering *lowering, bool maximum, LLVMValueRef
 /* Python's float // and %, exact; user is the const tf_dtype * of the operands. FloatDivision.c. */
 tf_lane_fn tf_float_mod, tf_float_floor_div;
 
-/* exp, exp2, log, log2 of an f32, to 2 ULP; Transcendental.c. */
+/* exp, exp2, log, log2, rsqrt of an f32 or f64, to 2 ULP; Exponential.c, Logarithm.c. */
 tf_lane_fn tf_float_exp, tf_float_exp2, tf_float_log, tf_float_log2, tf_float_rsqrt;
 
 LLVMValueRef tf_float_constant_like(LLVMValueRef value, double number);

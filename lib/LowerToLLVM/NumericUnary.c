@@ -12,21 +12,14 @@ static LLVMValueRef splat_real(tf_lowering *lowering, tf_dtype dtype, double num
   return tf_llvm_splat(lowering, tf_llvm_float_constant(lowering, dtype, number), width);
 }
 
-/* ---- f32 and f64: of the functions, f64 has rsqrt only (Elementwise.c) ---- */
-static LLVMValueRef rsqrt_f64(tf_lowering *lowering, LLVMValueRef value, unsigned width) {
-  LLVMValueRef root = call(lowering, "llvm.sqrt", value);
-  return LLVMBuildFDiv(lowering->builder, splat_real(lowering, TF_DTYPE_F64, 1, width), root, "");
-}
-
-static LLVMValueRef function_of(tf_lowering *lowering, tf_unary_kind kind, tf_dtype dtype, LLVMValueRef value,
-                                unsigned width) {
+/* ---- f32 and f64 ---- */
+static LLVMValueRef function_of(tf_lowering *lowering, tf_unary_kind kind, LLVMValueRef value, unsigned width) {
   static tf_lane_fn *const table[TF_UNARY_COUNT] = {[TF_UNARY_EXP] = tf_float_exp,
                                                     [TF_UNARY_EXP2] = tf_float_exp2,
                                                     [TF_UNARY_LOG] = tf_float_log,
                                                     [TF_UNARY_LOG2] = tf_float_log2,
                                                     [TF_UNARY_RSQRT] = tf_float_rsqrt};
-  return dtype == TF_DTYPE_F64 ? rsqrt_f64(lowering, value, width)
-                               : tf_per_lane(lowering, table[kind], NULL, 1, &value, width);
+  return tf_per_lane(lowering, table[kind], NULL, 1, &value, width);
 }
 
 static bool is_function(tf_unary_kind kind) {
@@ -69,7 +62,7 @@ static LLVMValueRef float_unary(tf_lowering *lowering, tf_unary_kind kind, tf_dt
     value = float_unary(lowering, kind, TF_DTYPE_F32, value, width);
     return tf_convert(lowering, value, TF_DTYPE_F32, dtype, width);
   }
-  if (is_function(kind)) return function_of(lowering, kind, dtype, value, width);
+  if (is_function(kind)) return function_of(lowering, kind, value, width);
   return exact(lowering, kind, dtype, value, width);
 }
 

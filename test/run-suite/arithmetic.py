@@ -11,9 +11,9 @@ INT = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": n
 #        exponent bits, mantissa bits, largest value, what lies beyond it
 FLOAT = {"f64": (11, 52, None, "inf"), "f32": (8, 23, None, "inf"), "f16": (5, 10, 65504.0, "inf"),
          "bf16": (8, 7, 2.0**127 * (2 - 2.0**-7), "inf"), "tf32": (8, 10, 2.0**127 * (2 - 2.0**-10), "inf"),
-         "fp8e4m3": (4, 3, 448.0, "max"), "fp8e5m2": (5, 2, 57344.0, "max")}
+         "fp8e4m3": (4, 3, 448.0, "max"), "fp8e5m2": (5, 2, 57344.0, "max"), "f8e8m0": (8, 0, 2.0**127, "max")}
 ALL = ["bool", *INT, *FLOAT]
-WIDTH = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "fp8e4m3": 8, "fp8e5m2": 8}
+WIDTH = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "fp8e4m3": 8, "fp8e5m2": 8, "f8e8m0": 8}
 
 
 def is_float(dtype):
@@ -30,6 +30,8 @@ def storage(dtype):
 def round_float(dtype, exact):
     """f64 (or f32) values rounded to `dtype`: to nearest even, tf32 with ties away from zero."""
     exact = np.asarray(exact, np.float64)
+    if dtype == "f8e8m0":
+        return _power_of_two(exact)
     exponent_bits, mantissa, largest, beyond = FLOAT[dtype]
     if dtype in ("f64", "f32"):
         with np.errstate(over="ignore"):
@@ -44,6 +46,17 @@ def round_float(dtype, exact):
     limit = np.inf if beyond == "inf" else largest
     value = np.where(np.abs(value) > largest, np.copysign(limit, value), value)
     return np.where(np.isnan(exact), np.nan, value).astype(storage(dtype))
+
+
+def _power_of_two(exact):
+    """The nearest power of two from 2^-127 to 2^127, a tie to the one whose biased exponent is even; no sign, no zero."""
+    with np.errstate(all="ignore"):
+        mantissa, exponent = np.frexp(np.where(np.isfinite(exact), exact, 1.0))  # mantissa in [0.5, 1)
+        code = exponent - 1 + 127
+        code = np.clip(code + ((mantissa > 0.75) | ((mantissa == 0.75) & (code % 2 == 1))), 0, 254)
+        code = np.where(exact == 0, 0, np.where(np.isinf(exact), 254, code))
+        value = np.ldexp(1.0, code.astype(np.int64) - 127)
+    return np.where(np.isnan(exact) | (exact < 0), np.nan, value).astype(np.float32)
 
 
 def cast(source, target, values):
@@ -142,7 +155,7 @@ def unary(kind, x, dtype, dst):
             return np.logical_not(x)
         if not is_float(dtype):
             return UNARY[kind](x).astype(x.dtype)
-        return round_float(dst, UNARY[kind](x.astype(np.float64)))
+        return round_float(dst, UNARY[kind](x.astype(np.longdouble if dtype == "f64" else np.float64)))
 
 
 def sample(rng, dtype, n, special=True, magnitude=None):
@@ -155,6 +168,7 @@ def sample(rng, dtype, n, special=True, magnitude=None):
         ends = [info.max, info.min, 0, 1]
     else:
         x = rng.standard_normal(n) * (magnitude or 4)
+        x = np.abs(x) if dtype == "f8e8m0" else x
         ends = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.5, -0.5, 1.5]
     if special and n > 2:
         at = rng.permutation(n)[:min(len(ends), n // 3)]

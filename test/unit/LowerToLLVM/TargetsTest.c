@@ -55,12 +55,8 @@ static void add(const char *parameters, const char *body, const char *dtype, con
   "        x = T.tensor_view(a, layout=own)\n        y = T.tensor_view(b, layout=own)\n"                               \
   "        z = T.tensor_view(c, layout=own)\n        p = T.tensor_view(f, layout=own)\n"
 
-static const char *const floats[] = NAMES("f32", "f64", "f16", "bf16", "tf32", "fp8e4m3", "fp8e5m2");
+static const char *const floats[] = NAMES("f32", "f64", "f16", "bf16", "tf32", "fp8e4m3", "fp8e5m2", "f8e8m0");
 static const char *const integers[] = NAMES("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64");
-
-static bool has_functions(const char *dtype) {
-  return strcmp(dtype, "f64") != 0;
-}
 
 static void add_arithmetic(const char *dtype, bool is_float) {
   char body[8192] = VIEWS;
@@ -80,7 +76,7 @@ static void add_arithmetic(const char *dtype, bool is_float) {
     SAY("T.unary(x, z, kind=\"%s\")\n", unary[i]);
   for (unsigned i = 0; is_float && rounding[i]; i++)
     SAY("T.unary(x, z, kind=\"%s\")\n", rounding[i]);
-  for (unsigned i = 0; is_float && has_functions(dtype) && functions[i]; i++)
+  for (unsigned i = 0; is_float && functions[i]; i++)
     SAY("T.unary(x, z, kind=\"%s\")\n", functions[i]);
   SAY("T.fma(x, y, z, z)\n        T.select(p, x, y, z)\n        T.relu(x, z)\n        T.clamp(x, z, min_val=1, "
       "max_val=2)\n");
@@ -167,8 +163,8 @@ static void make_corpus(void) {
   for (unsigned i = 0; integers[i]; i++) {
     add_arithmetic(integers[i], false);
     add_reductions(integers[i], false);
-    add_casts(integers[i], floats[i % 7]);
-    add_casts(floats[i % 7], integers[i]);
+    add_casts(integers[i], floats[i % 8]);
+    add_casts(floats[i % 8], integers[i]);
     add_casts(integers[i], integers[(i + 3) % 8]);
   }
   add(PARAMETERS,
