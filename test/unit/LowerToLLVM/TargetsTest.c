@@ -76,8 +76,11 @@ static void add_arithmetic(const char *dtype, bool is_float) {
     SAY("T.unary(x, z, kind=\"%s\")\n", unary[i]);
   for (unsigned i = 0; is_float && rounding[i]; i++)
     SAY("T.unary(x, z, kind=\"%s\")\n", rounding[i]);
+  if (is_float)
+    SAY("one = T.spread(g, (128,), 1)\n        u = T.tensor_view(a, 0, shape=(128,), layout=one)\n"
+        "        v = T.tensor_view(c, 0, shape=(128,), layout=one)\n");
   for (unsigned i = 0; is_float && functions[i]; i++)
-    SAY("T.unary(x, z, kind=\"%s\")\n", functions[i]);
+    SAY("T.unary(u, v, kind=\"%s\")\n", functions[i]);
   SAY("T.fma(x, y, z, z)\n        T.select(p, x, y, z)\n        T.relu(x, z)\n        T.clamp(x, z, min_val=1, "
       "max_val=2)\n");
   SAY("T.fill(z, 1)\n        T.copy(x, z)\n");
