@@ -246,30 +246,20 @@ static void multiply_all(tf_lowering *lowering, product *it, const tf_expr *lhs,
 
 /* ---- The op ---- */
 
-static bool operand_fits(const tf_type *type, const tf_mma_atom *atom, char operand) {
-  int64_t rows, columns;
-  tf_mma_atom_matrix(atom, operand, &rows, &columns);
-  return tf_type_dtype(type) == tf_mma_atom_dtype(atom, operand) && matrix_extent(type, 0) == rows &&
-         matrix_extent(type, 1) == columns;
-}
-
-/* Without an atom the operands say which instruction is meant: the first of the table that has their dtypes and shapes.
- * Those that agree in both have the same fragments. */
-static const tf_mma_atom *implied_atom(tf_context *context, const tf_invocation *invocation) {
-  for (unsigned i = 0; tf_mma_atom_known_name(i); i++) {
-    const tf_mma_atom *atom = tf_mma_atom_get(context, tf_mma_atom_known_name(i));
-    if (operand_fits(invocation->args[TF_ARG_MMA_acc]->type, atom, 'C') &&
-        operand_fits(invocation->args[TF_ARG_MMA_lhs]->type, atom, 'A') &&
-        operand_fits(invocation->args[TF_ARG_MMA_rhs]->type, atom, 'B'))
-      return atom;
+static const tf_mma_atom *implied_atom(tf_lowering *lowering, const tf_expr *const operands[TF_MMA_OPERANDS]) {
+  const tf_type *types[TF_MMA_OPERANDS];
+  const tf_ownership *owned[TF_MMA_OPERANDS];
+  for (int i = 0; i < TF_MMA_OPERANDS; i++) {
+    types[i] = operands[i]->type;
+    owned[i] = is_shared(operands[i]) ? NULL : tf_tensor_of(lowering, operands[i]).view->ownership;
   }
-  return NULL;
+  return tf_mma_atom_implied(lowering->context, tf_target_sm(lowering->module->target), types, owned);
 }
 
 void tf_lower_MMA(tf_lowering *lowering, const tf_invocation *invocation) {
   const tf_expr *lhs = invocation->args[TF_ARG_MMA_lhs], *rhs = invocation->args[TF_ARG_MMA_rhs];
   const tf_mma_atom *atom = invocation->attrs[TF_ATTRIBUTE_MMA_atom].atom;
-  if (!atom) atom = implied_atom(lowering->context, invocation);
+  if (!atom) atom = implied_atom(lowering, (const tf_expr *[]){invocation->args[TF_ARG_MMA_acc], lhs, rhs});
   product it = {.atom = atom, .base = tf_mma_atom_base(atom), .warps = {1, 1}};
   if (!tf_lower_require(lowering, tf_mma_atom_name(atom), tf_mma_atom_min_sm(atom), 0, tf_mma_atom_min_ptx(atom)))
     return;

@@ -1,8 +1,7 @@
-/* Matrix products: operands as the instruction wants them, and all of the threads that it runs on.
- *
- * Operand contracts are compared by ownership, factor by factor: a window of an array of fragments owns what a lone fragment owns,
- * whatever its layout was written like. */
+/* Matrix products: operands as the instruction wants them, and all of the threads that it runs on. */
 #include "Verify/State.h"
+
+#include <limits.h>
 
 #include "IR/MmaAtom.h"
 #include "IR/View.h"
@@ -17,44 +16,6 @@ static const char operand_letters[] = "CAB";
 static const char *const operand_names[] = {"acc", "lhs", "rhs"};
 
 /* ---- Operand contracts ---------------------------------------------------------------------------------------------------- */
-
-/* The ownership of the atom's own fragment; null only for a faulty table, which its tests exclude. */
-static const tf_ownership *atom_ownership(tf_context *context, const tf_mma_atom *atom, char operand) {
-  int64_t rows, columns;
-  tf_mma_atom_matrix(atom, operand, &rows, &columns);
-  const tf_dim *shape[2] = {tf_dim_int(context, rows), tf_dim_int(context, columns)};
-  const tf_type *type = tf_type_tensor(context, 2, shape, tf_mma_atom_dtype(atom, operand),
-                                       tf_mma_atom_layout(atom, operand), TF_STORAGE_RMEM);
-  const tf_ownership *ownership = NULL;
-  const char *reason;
-  return tf_ownership_of(context, type, NULL, &ownership, &reason) == TF_OK ? ownership : NULL;
-}
-
-static bool same_ownership(const tf_ownership *a, const tf_ownership *b) {
-  if (!a || !b || !a->mesh || !b->mesh || !tf_mesh_same_shape(a->mesh, b->mesh)) return false;
-  if (a->factor_count != b->factor_count || !a->steps_are_affine || !b->steps_are_affine) return false;
-  for (unsigned i = 0; i < a->factor_count; i++) {
-    const tf_factor *x = &a->factors[i], *y = &b->factors[i];
-    if (x->extent != y->extent || x->step != y->step || x->mesh_axis != y->mesh_axis || x->divisor != y->divisor)
-      return false;
-  }
-  return true;
-}
-
-static bool owns_fragment(tf_context *context, const tf_expr *operand, const tf_mma_atom *atom, char letter) {
-  const tf_view *view = tf_view_of(context, operand, NULL);
-  return view && same_ownership(view->ownership, atom_ownership(context, atom, letter));
-}
-
-/* The last two extents are the matrix; what stands before is 1. */
-static bool has_shape(const tf_type *type, int64_t rows, int64_t columns) {
-  unsigned rank = tf_type_rank(type);
-  if (rank < 2) return false;
-  for (unsigned i = 0; i + 2 < rank; i++)
-    if (tf_static_or(tf_type_extent(type, i), 0) != 1) return false;
-  return tf_static_or(tf_type_extent(type, rank - 2), -1) == rows &&
-         tf_static_or(tf_type_extent(type, rank - 1), -1) == columns;
-}
 
 static const char *shape_text(tf_context *context, const tf_type *type) {
   tf_string text;
@@ -76,12 +37,18 @@ static bool check_dtype(const tf_mma_use *use, int i) {
 
 static bool check_shape(const tf_mma_use *use, int i) {
   const tf_expr *operand = use->operands[i];
-  int64_t rows, columns;
+  int64_t rows, columns, have_rows, have_columns;
   tf_mma_atom_matrix(use->atom, operand_letters[i], &rows, &columns);
-  if (has_shape(operand->type, rows, columns)) return true;
+  if (tf_mma_matrix_of(operand->type, &have_rows, &have_columns) && have_rows == rows && have_columns == columns)
+    return true;
   TF_FAIL(use->v, operand, tf_verifier_loc(use->v, operand), MMA_SHAPE, operand_names[i],
           shape_text(use->v->context, operand->type), tf_mma_atom_name(use->atom), (long long)rows, (long long)columns);
   return false;
+}
+
+static const tf_ownership *owned(const tf_mma_use *use, int i) {
+  const tf_view *view = tf_view_of(use->v->context, use->operands[i], NULL);
+  return view ? view->ownership : NULL;
 }
 
 static bool check_layout(const tf_mma_use *use, int i) {
@@ -95,7 +62,8 @@ static bool check_layout(const tf_mma_use *use, int i) {
             i == 0 ? "the accumulator is a fragment in rmem" : "operands are fragments in rmem or windows in smem");
     return false;
   }
-  if (shared ? !tf_layout_is_shard(have) : owns_fragment(context, operand, use->atom, operand_letters[i])) return true;
+  if (shared ? !tf_layout_is_shard(have) : tf_mma_atom_owns(context, use->atom, operand_letters[i], owned(use, i)))
+    return true;
   TF_FAIL(use->v, operand, tf_verifier_loc(use->v, operand), MMA_LAYOUT, operand_names[i],
           have ? tf_layout_print(context, have) : "of a plain tensor", tf_mma_atom_name(use->atom),
           shared ? "no layout for shared windows (they are plain)" : tf_layout_print(context, want));
@@ -161,22 +129,17 @@ static void meet(const tf_mma_use *use, const tf_mesh *required) {
 
 /* ---- The op ------------------------------------------------------------------------------------------------------------------ */
 
-/* The instruction whose accumulator the operand is, with operand types that fit, if the atom is left out. */
-static const tf_mma_atom *implied_atom(tf_verifier *v, const tf_mma_use *use) {
-  const char *name;
-  for (unsigned i = 0; (name = tf_mma_atom_known_name(i)) != NULL; i++) {
-    const tf_mma_atom *atom = tf_mma_atom_get(v->context, name);
-    bool fits = atom != NULL;
-    for (int k = 0; k < 3 && fits; k++)
-      fits = tf_mma_atom_dtype(atom, operand_letters[k]) == tf_type_dtype(use->operands[k]->type);
-    for (int k = 0; k < 3 && fits; k++) {
-      int64_t rows, columns;
-      tf_mma_atom_matrix(atom, operand_letters[k], &rows, &columns);
-      fits = has_shape(use->operands[k]->type, rows, columns);
-    }
-    if (fits && owns_fragment(v->context, use->operands[0], atom, 'C')) return atom;
+/* If the target has none, one that it lacks, for the message. */
+static const tf_mma_atom *implied_atom(const tf_mma_use *use) {
+  tf_context *context = use->v->context;
+  const tf_type *types[TF_MMA_OPERANDS];
+  const tf_ownership *fragments[TF_MMA_OPERANDS];
+  for (int i = 0; i < TF_MMA_OPERANDS; i++) {
+    types[i] = use->operands[i]->type;
+    fragments[i] = tf_type_storage(types[i]) == TF_STORAGE_RMEM ? owned(use, i) : NULL;
   }
-  return NULL;
+  const tf_mma_atom *atom = tf_mma_atom_implied(context, tf_target_sm(use->v->target), types, fragments);
+  return atom ? atom : tf_mma_atom_implied(context, UINT_MAX, types, fragments);
 }
 
 void tf_verify_MMA(tf_verifier *v, const tf_invocation *inv) {
@@ -184,7 +147,7 @@ void tf_verify_MMA(tf_verifier *v, const tf_invocation *inv) {
                     inv->attrs[TF_ATTRIBUTE_MMA_atom].atom,
                     {inv->args[TF_ARG_MMA_acc], inv->args[TF_ARG_MMA_lhs], inv->args[TF_ARG_MMA_rhs]}};
   if (!tf_verify_operands(v, inv)) return;
-  if (!use.atom) use.atom = implied_atom(v, &use);
+  if (!use.atom) use.atom = implied_atom(&use);
   if (!use.atom) {
     TF_FAIL(v, v->stmt, v->stmt->loc, MMA_NO_ATOM);
     return;

@@ -1,9 +1,7 @@
 # REQUIRES: nvcc, ptxas
 # RUN: %python %s %tf-llc %tf-run
 """Every kernel has a hand-written CUDA C++ twin. Both run on the same random arrays on the same device, checked for the same
-results; ours need neither spills nor local memory, and the products' shared tiles are free of bank conflicts.
-
-matmul and matmul_stacked show tiles without swizzles, so their conflicts are meant to be there."""
+results; ours need neither spills nor local memory, and the products' shared tiles are free of bank conflicts."""
 import pathlib
 import subprocess
 import sys
@@ -24,5 +22,5 @@ for line in lines:
 assert {name.split()[0] for name in ours} == kernels
 for name, row in ours.items():
     assert row["spill"] == row["stack"] == row["local"] == "0", (name, row)
-    if name.startswith(("matmul_", "flash", "split")) and name != "matmul_stacked":
-        assert row["ways"] == "4.0", (name, row)
+    if name.startswith(("matmul", "flash", "split")):
+        assert float(row["ways"]) <= 4, (name, row)
