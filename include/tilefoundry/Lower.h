@@ -16,7 +16,7 @@ typedef struct tf_lower_options {
   size_t size;
   const tf_target *target; /* overrides the functions' CUDA targets; null: theirs, else sm_80 */
   const char *entry;       /* the module's entry if it names none; may be null */
-  unsigned ptx_version;    /* least PTX ISA version times 10, e.g. 80; 0: the smallest that serves */
+  unsigned ptx_version;    /* least PTX ISA version times 10, a TF_PTX_VERSION of Targets.def; 0: the smallest that serves */
   unsigned opt_level;      /* 0 … 3: LLVM's pipeline; INIT gives 3 */
   bool debug_lines;        /* .loc lines of the source */
   bool contract;           /* -ffp-contract=fast: a*b + c may be fused */
@@ -25,16 +25,17 @@ typedef struct tf_lower_options {
   bool check_div;          /* -fcheck=div: integer division by zero traps */
   bool check_bounds;       /* -fcheck=bounds: windows that leave their source trap */
   bool host_abort_traps;   /* -fhost-abort=trap */
-  /* Called after a named pass with its output if its name equals print_after (or that is "all"). */
+  /* Called after a pass with its output if its name equals print_after (or that is "all"). A name that is no pass of
+   * Passes.def with something to show is TF_INVALID_ARGUMENT. */
   const char *print_after;
   void (*print)(void *user, const char *pass, const char *text);
-  void (*time)(void *user, const char *pass, double seconds); /* null: not measured */
+  void (*time)(void *user, const char *pass, double seconds); /* after each pass; null: not measured */
   void *user;
 } tf_lower_options;
 #define TF_LOWER_OPTIONS_INIT {sizeof(tf_lower_options), 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-/* All of these verify the module first (TF_VERIFY with diagnostics) and report what the target lacks as diagnostics with
- * TF_UNSUPPORTED. They may be called from several threads for different contexts. */
+/* All of these verify the module first (TF_VERIFY with diagnostics), refuse an entry that the module lacks (TF_VERIFY), and
+ * report what the target lacks as diagnostics with TF_UNSUPPORTED. They may be called from several threads for different contexts. */
 
 /* Lowers every kernel into the caller's LLVM module: sets triple and data layout if empty, else requires them equal. */
 TF_API TF_NODISCARD tf_status tf_lower_to_llvm(const tf_module *module, const tf_lower_options *options,

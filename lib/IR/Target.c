@@ -51,6 +51,16 @@ const char *tf_target_known_name(unsigned index) {
   return index - ROWS < ALIASES ? aliases[index - ROWS].name : NULL;
 }
 
+bool tf_ptx_version_is_known(unsigned version) {
+  static const unsigned versions[] = {
+#define TF_PTX_VERSION(VERSION) VERSION,
+#include <tilefoundry/Targets.def>
+  };
+  for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+    if (versions[i] == version) return true;
+  return false;
+}
+
 const tf_target *tf_target_default(void) {
   return find_row("sm_80");
 }

@@ -12,5 +12,7 @@ int64_t tf_target_smem_limit(const tf_target *target);
 const tf_target *tf_target_default(void);
 /* All names that tf_target_get knows, in the order of the table, for messages: index from 0, null past the end. */
 const char *tf_target_known_name(unsigned index);
+/* Whether there is such a version of the PTX ISA, times 10. */
+bool tf_ptx_version_is_known(unsigned version);
 
 #endif

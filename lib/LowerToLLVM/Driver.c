@@ -81,7 +81,7 @@ static const char *source_name(const tf_module *module) {
 
 static tf_status lower_kernels(tf_module_lowering *lowering) {
   const tf_module *module = lowering->module;
-  tf_pass_timer timer = tf_pass_begin(lowering->options, "lower");
+  tf_pass_timer timer = tf_pass_begin(lowering->options, TF_PASS_LOWER);
   tf_debug_begin_module(lowering, source_name(module));
   for (unsigned i = 0; i < module->function_count; i++)
     if (is_kernel(module, module->functions[i])) tf_lower_kernel(lowering, module->functions[i]);
@@ -93,7 +93,7 @@ static tf_status lower_kernels(tf_module_lowering *lowering) {
 static tf_status verify(const tf_module *module, const tf_lower_options *options) {
   tf_verify_options verify_options = TF_VERIFY_OPTIONS_INIT;
   verify_options.target = options->target;
-  tf_pass_timer timer = tf_pass_begin(options, "verify");
+  tf_pass_timer timer = tf_pass_begin(options, TF_PASS_VERIFY);
   tf_status status = tf_verify(module, &verify_options);
   tf_pass_end(&timer);
   return status;
@@ -123,20 +123,31 @@ static tf_status print_llvm(job *work) {
   return TF_OK;
 }
 
-static tf_status write_manifest(job *work) {
-  const tf_module_lowering *lowering = &work->lowering;
-  tf_module_facts facts = {.module = lowering->module,
+static tf_module_facts facts_of(const tf_module_lowering *lowering) {
+  return (tf_module_facts){.module = lowering->module,
                            .target = lowering->target,
                            .ptx_version = tf_ptx_version(lowering),
                            .chosen_entry = lowering->options->entry,
                            .kernel_count = (unsigned)lowering->kernels.count,
                            .kernels = lowering->kernels.items};
+}
+
+/* Code does not depend on the entry, but a name that means nothing is a mistake whatever is asked for. */
+static tf_status check_entry(const tf_module_lowering *lowering) {
+  tf_module_facts facts = facts_of(lowering);
+  const char *name = NULL;
+  return lowering->options->entry ? tf_manifest_default_entry(&facts, &name) : TF_OK;
+}
+
+static tf_status write_manifest(job *work) {
+  tf_module_facts facts = facts_of(&work->lowering);
   return tf_manifest_write(&facts, &work->text);
 }
 
 static tf_status run_job(void *argument) {
   job *work = argument;
   tf_status status = lower_module(&work->lowering);
+  if (status == TF_OK) status = check_entry(&work->lowering);
   if (status != TF_OK) return status;
   switch (work->kind) {
   case JOB_LLVM:
@@ -164,8 +175,13 @@ static tf_status start_job(job *work, const tf_module *module, const tf_lower_op
 }
 
 /* A job in an LLVM context of its own. */
+static bool are_valid(const tf_lower_options *options) {
+  return options && options->size == sizeof *options && tf_pass_is_shown(options->print_after) &&
+         (options->ptx_version == 0 || tf_ptx_version_is_known(options->ptx_version));
+}
+
 static tf_status run_alone(job_kind kind, const tf_module *module, const tf_lower_options *options, const char **out) {
-  if (!module || !options || !out || options->size != sizeof *options) return TF_INVALID_ARGUMENT;
+  if (!module || !out || !are_valid(options)) return TF_INVALID_ARGUMENT;
   job work = {.kind = kind};
   LLVMContextRef llvm = LLVMContextCreate();
   const char *name = tf_module_name(module);
@@ -180,8 +196,7 @@ static tf_status run_alone(job_kind kind, const tf_module *module, const tf_lowe
 
 tf_status tf_lower_to_llvm(const tf_module *module, const tf_lower_options *options, LLVMContextRef llvm_context,
                            LLVMModuleRef llvm_module) {
-  if (!module || !options || !llvm_context || !llvm_module || options->size != sizeof *options)
-    return TF_INVALID_ARGUMENT;
+  if (!module || !llvm_context || !llvm_module || !are_valid(options)) return TF_INVALID_ARGUMENT;
   job work = {.kind = JOB_NOTHING};
   return start_job(&work, module, options, llvm_context, llvm_module);
 }

@@ -44,8 +44,7 @@ static tf_loc module_loc(const tf_module *module) {
   return module->function_count ? module->functions[0]->loc : TF_NO_LOC;
 }
 
-/* *name is null if nothing can be run without being named. */
-static tf_status default_entry(const tf_module_facts *facts, const char **name) {
+tf_status tf_manifest_default_entry(const tf_module_facts *facts, const char **name) {
   const tf_module *module = facts->module;
   const char *asked = facts->chosen_entry ? facts->chosen_entry : module->entry;
   const tf_stmt *first = NULL;
@@ -126,7 +125,7 @@ static tf_status failure_of(const tf_module *module) {
 
 tf_status tf_manifest_write(const tf_module_facts *facts, const char **out) {
   const char *entry = NULL;
-  tf_status status = default_entry(facts, &entry);
+  tf_status status = tf_manifest_default_entry(facts, &entry);
   if (status != TF_OK) return status;
   tf_manifest_writer writer = {.context = facts->module->context, .facts = facts, .dims = json_object()};
   json_t *node = write_module(&writer, entry);

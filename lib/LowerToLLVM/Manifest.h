@@ -9,4 +9,8 @@
  * leave it open. TF_OUT_OF_MEMORY; TF_INVALID_ARGUMENT when a name is not UTF-8. */
 TF_NODISCARD tf_status tf_manifest_write(const tf_module_facts *facts, const char **out);
 
+/* The entry that is meant when a caller names none; *name is null if nothing can be run without being named. TF_VERIFY as
+ * above. */
+TF_NODISCARD tf_status tf_manifest_default_entry(const tf_module_facts *facts, const char **name);
+
 #endif

@@ -50,6 +50,14 @@ static const tf_sim_profile *profile_for(const char *target) {
   return best;
 }
 
+static tf_status no_profile(tf_runtime *rt, const char *what, const char *name) {
+  char known[256] = "";
+  const tf_sim_profile *p;
+  for (unsigned i = 0, used = 0; (p = tf_sim_profile_at(i)) && used < sizeof known; i++)
+    used += (unsigned)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", p->name);
+  return tf_runtime_fail(rt, TF_UNSUPPORTED, "no simulated device %s %s; there are %s", what, name, known);
+}
+
 static tf_status open_sim(tf_runtime *rt, const char *profile, const tf_device_options *options) {
   const char *target = options->target ? options->target : DEFAULT_TARGET;
   tf_sim_options sim = {.counters = options->sim_counters,
@@ -62,9 +70,7 @@ static tf_status open_sim(tf_runtime *rt, const char *profile, const tf_device_o
                            "'%s' is no list of checkers; there are mem, init, race, sync, all, none",
                            options->sim_checks);
   const tf_sim_profile *found = profile ? tf_sim_profile_find(profile) : profile_for(target);
-  if (!found)
-    return tf_runtime_fail(rt, TF_UNSUPPORTED, "no simulated device %s %s", profile ? "is called" : "runs PTX for",
-                           profile ? profile : target);
+  if (!found) return no_profile(rt, profile ? "is called" : "runs PTX for", profile ? profile : target);
   tf_driver table;
   tf_status status = tf_sim_driver_open(found->name, &sim, &table);
   if (status != TF_OK) return tf_runtime_fail(rt, status, "the simulated device %s cannot be opened", found->name);

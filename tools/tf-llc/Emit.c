@@ -13,11 +13,6 @@ static void print_pass(void *user, const char *pass, const char *text) {
   fprintf(stderr, "# ---- after %s ----\n%s", pass, text);
 }
 
-static void print_time(void *user, const char *pass, double seconds) {
-  (void)user;
-  fprintf(stderr, "%-12s %9.3f ms\n", pass, seconds * 1e3);
-}
-
 /* The .target of the PTX, for the assembler. */
 static void target_of_ptx(const char *ptx, char *out, size_t size) {
   const char *at = strstr(ptx, "\n.target ");
@@ -43,9 +38,11 @@ static bool assemble(const char *ptx, llc_text *out) {
 static int emit_here(const llc_options *options, const tf_module *module, llc_text *out) {
   const char *text = NULL;
   tf_lower_options lower = options->lower;
+  llc_times times = options->times;
   tf_status status = TF_OK;
   lower.print = print_pass;
-  if (options->time_passes) lower.time = print_time;
+  lower.time = times.wanted ? llc_times_pass : NULL;
+  lower.user = &times;
   switch (options->emit) {
   case LLC_EMIT_TIR:
     status = tf_print(module, &text);
@@ -61,6 +58,7 @@ static int emit_here(const llc_options *options, const tf_module *module, llc_te
     status = tf_emit_manifest(module, &lower, &text);
     break;
   }
+  llc_times_end(&times);
   if (status != TF_OK) return 1;
   bool fine = options->emit == LLC_EMIT_CUBIN ? assemble(text, out) : keep(text, strlen(text), out);
   return fine ? 0 : 1;

@@ -35,6 +35,13 @@ int llc_emit_module(const llc_options *options, const tf_module *module, bool is
 /* Assembles PTX with the ptxas of the CUDA tools. False after a message that says where they were looked for. */
 bool llc_assemble(const char *ptx, size_t length, const char *target, llc_text *out);
 
+/* Prints on stderr what passes took; nothing unless wanted. begin stands before the first pass; pass is a hook of
+ * tf_lower_options with the times as user, too; end tells the whole. */
+double llc_now(void); /* seconds of a clock that only goes forward */
+void llc_times_begin(llc_times *times);
+void llc_times_pass(void *times, const char *pass, double seconds);
+void llc_times_end(const llc_times *times);
+
 void llc_print_ops(FILE *file, bool markdown);
 
 #endif

@@ -42,23 +42,75 @@ static const struct argp_option table[] = {
     {"time-passes", KEY_TIME, NULL, 0, "show the time of each pass on stderr", 2},
     {0}};
 
+/* ---- Names ---- */
+/* "a, b or c" of the names up to the null. */
+static void list_names(const char *const *names, char *out, size_t size) {
+  size_t used = 0;
+  *out = 0;
+  for (size_t i = 0; names[i] && used < size; i++) {
+    const char *before = i == 0 ? "" : names[i + 1] ? ", " : " or ";
+    used += (size_t)snprintf(out + used, size - used, "%s%s", before, names[i]);
+  }
+}
+
+/* The number of the name among those up to the null; one of them, or the end of the program. */
+static unsigned choose(struct argp_state *state, const char *option, const char *arg, const char *const *names) {
+  char list[1024];
+  for (unsigned i = 0; names[i]; i++)
+    if (strcmp(arg, names[i]) == 0) return i;
+  list_names(names, list, sizeof list);
+  argp_error(state, "%s%s: expected %s", option, arg, list);
+  return 0;
+}
+
 static void set_emit(struct argp_state *state, llc_options *options, const char *arg) {
-  static const char *const names[] = {"tir", "llvm", "ptx", "cubin", "manifest"};
-  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(arg, names[i]) == 0) {
-      options->emit = (llc_emit)i;
-      return;
-    }
-  argp_error(state, "--emit=%s: expected tir, llvm, ptx, cubin or manifest", arg);
+  static const char *const names[] = {"tir", "llvm", "ptx", "cubin", "manifest", NULL};
+  options->emit = (llc_emit)choose(state, "--emit=", arg, names);
+}
+
+static void set_print_after(struct argp_state *state, llc_options *options, const char *arg) {
+  static const struct {
+    const char *name;
+    bool shows;
+  } passes[] = {
+#define TF_PASS(ENUM, NAME, OWN, SHOWS) {NAME, SHOWS},
+#include <tilefoundry/Passes.def>
+  };
+  const char *names[sizeof passes / sizeof *passes + 2];
+  unsigned count = 0;
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    if (passes[i].shows) names[count++] = passes[i].name;
+  names[count++] = "all";
+  names[count] = NULL;
+  choose(state, "--print-after=", arg, names);
+  options->lower.print_after = arg;
 }
 
 static void set_ptx_version(struct argp_state *state, llc_options *options, const char *arg) {
-  char *end;
-  unsigned long major = strtoul(arg, &end, 10), minor = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
-  unsigned long version = major * 10 + minor;
-  if (*end || end == arg || minor > 9 || version < 60 || version > 90)
-    argp_error(state, "--ptx-version=%s: expected a version from 6.0 to 9.0", arg);
-  options->lower.ptx_version = (unsigned)version;
+  static const unsigned versions[] = {
+#define TF_PTX_VERSION(VERSION) VERSION,
+#include <tilefoundry/Targets.def>
+  };
+  enum { COUNT = sizeof versions / sizeof *versions };
+  char texts[COUNT][8];
+  const char *names[COUNT + 1] = {NULL};
+  for (unsigned i = 0; i < COUNT; i++) {
+    snprintf(texts[i], sizeof texts[i], "%u.%u", versions[i] / 10 % 10, versions[i] % 10);
+    names[i] = texts[i];
+  }
+  options->lower.ptx_version = versions[choose(state, "--ptx-version=", arg, names)];
+}
+
+/* Names of targets are looked up where there is a context; these are for the message. */
+static void set_cpu(struct argp_state *state, llc_options *options, const char *arg) {
+  static const char *const names[] = {
+#define TF_TARGET(NAME, SM, SUFFIX, PTX, SMEM) NAME,
+#define TF_TARGET_ALIAS(NAME, TARGET)          NAME,
+#include <tilefoundry/Targets.def>
+      NULL};
+  if (strncmp(arg, "cpu=", 4) != 0) argp_error(state, "unknown option -m%s; did you mean -mcpu=sm_80?", arg);
+  choose(state, "-mcpu=", arg + 4, names);
+  options->cpu = arg + 4;
 }
 
 static void add_define(struct argp_state *state, llc_options *options, const char *arg) {
@@ -73,38 +125,33 @@ static void add_define(struct argp_state *state, llc_options *options, const cha
       (tf_define){.name = strndup(arg, (size_t)(equals - arg)), .value = equals + 1};
 }
 
+/* ---- Flags ---- */
 static void set_checks(struct argp_state *state, llc_options *options, const char *list) {
-  while (*list) {
-    size_t length = strcspn(list, ",");
-    if (strncmp(list, "div", length) == 0 && length == 3)
-      options->lower.check_div = true;
-    else if (strncmp(list, "bounds", length) == 0 && length == 6)
-      options->lower.check_bounds = true;
-    else
-      argp_error(state, "-fcheck=%s: expected div, bounds, or both with a comma between", list);
-    list += length + (list[length] == ',');
+  static const char *const names[] = {"div", "bounds", NULL};
+  char *copy = strdup(list), *rest = copy;
+  if (!copy) argp_failure(state, 2, 0, "out of memory");
+  for (const char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
+    bool *const switches[] = {&options->lower.check_div, &options->lower.check_bounds};
+    *switches[choose(state, "-fcheck=", name, names)] = true;
   }
+  free(copy);
 }
 
 static void set_flag(struct argp_state *state, llc_options *options, const char *arg) {
+  static const char *const names[] = {"fp-contract=off", "fp-contract=fast", "denormal=ieee",
+                                      "denormal=ftz",    "host-abort=error", "host-abort=trap",
+                                      "fast-math",       "check=div,bounds", NULL};
   tf_lower_options *lower = &options->lower;
-  if (strcmp(arg, "fp-contract=off") == 0 || strcmp(arg, "fp-contract=fast") == 0)
-    lower->contract = strcmp(arg, "fp-contract=fast") == 0;
-  else if (strcmp(arg, "denormal=ieee") == 0 || strcmp(arg, "denormal=ftz") == 0)
-    lower->flush_denormals = strcmp(arg, "denormal=ftz") == 0;
-  else if (strcmp(arg, "fast-math") == 0)
-    lower->fast_math = true;
-  else if (strncmp(arg, "check=", 6) == 0)
+  if (strncmp(arg, "check=", 6) == 0) {
     set_checks(state, options, arg + 6);
-  else if (strcmp(arg, "host-abort=error") == 0 || strcmp(arg, "host-abort=trap") == 0)
-    lower->host_abort_traps = strcmp(arg, "host-abort=trap") == 0;
+    return;
+  }
+  bool *const switches[] = {&lower->contract, &lower->flush_denormals, &lower->host_abort_traps};
+  unsigned which = choose(state, "-f", arg, names);
+  if (which < 6)
+    *switches[which / 2] = which % 2;
   else
-    argp_error(state, "unknown flag -f%s", arg);
-}
-
-static void set_cpu(struct argp_state *state, llc_options *options, const char *arg) {
-  if (strncmp(arg, "cpu=", 4) != 0) argp_error(state, "unknown option -m%s; did you mean -mcpu=sm_80?", arg);
-  options->cpu = arg + 4;
+    lower->fast_math = true;
 }
 
 static void set_level(struct argp_state *state, llc_options *options, const char *arg) {
@@ -113,8 +160,8 @@ static void set_level(struct argp_state *state, llc_options *options, const char
 }
 
 static void set_print_ops(struct argp_state *state, llc_options *options, const char *arg) {
-  if (strcmp(arg, "list") != 0 && strcmp(arg, "markdown") != 0)
-    argp_error(state, "--print-ops=%s: expected list or markdown", arg);
+  static const char *const names[] = {"list", "markdown", NULL};
+  choose(state, "--print-ops=", arg, names);
   options->print_ops = arg;
 }
 
@@ -130,13 +177,13 @@ static error_t parse_mode(int key, char *arg, struct argp_state *state, llc_opti
     options->split_input = true;
     return 0;
   case KEY_PRINT_AFTER:
-    options->lower.print_after = arg;
+    set_print_after(state, options, arg);
     return 0;
   case KEY_PRINT_OPS:
     set_print_ops(state, options, arg);
     return 0;
   case KEY_TIME:
-    options->time_passes = true;
+    options->times.wanted = true;
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
@@ -151,6 +198,8 @@ static error_t parse_file(int key, char *arg, struct argp_state *state, llc_opti
   }
   if (key != ARGP_KEY_END) return ARGP_ERR_UNKNOWN;
   if (!options->input && !options->print_ops) argp_error(state, "no input file; - reads stdin");
+  if (options->lower.entry && (options->emit == LLC_EMIT_TIR || options->verify_only))
+    argp_error(state, "--entry=%s: nothing but llvm, ptx, cubin and manifest has an entry", options->lower.entry);
   return 0;
 }
 

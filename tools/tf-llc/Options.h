@@ -9,13 +9,19 @@
 
 typedef enum llc_emit { LLC_EMIT_TIR, LLC_EMIT_LLVM, LLC_EMIT_PTX, LLC_EMIT_CUBIN, LLC_EMIT_MANIFEST } llc_emit;
 
+/* --time-passes: what the passes of one part took (Times.c). */
+typedef struct llc_times {
+  bool wanted;
+  double begin, own; /* seconds: when the part began, and what this project's own passes took since */
+} llc_times;
+
 typedef struct llc_options {
   llc_emit emit;
   const char *input;  /* path, or "-" */
   const char *output; /* path; null or "-": stdout */
   const char *cpu;    /* -mcpu; null: the source's */
   bool verify_only, verify_diagnostics, split_input;
-  bool time_passes;
+  llc_times times;
   const char *print_ops; /* "list" or "markdown"; null: not asked for */
   size_t define_count, define_capacity;
   tf_define *defines;     /* names are copies */

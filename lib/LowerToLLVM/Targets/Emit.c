@@ -22,23 +22,38 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-tf_pass_timer tf_pass_begin(const tf_lower_options *options, const char *name) {
-  return (tf_pass_timer){options, name, options->time ? now() : 0};
+static const struct {
+  const char *name;
+  bool shows;
+} passes[] = {
+#define TF_PASS(ENUM, NAME, OWN, SHOWS) {NAME, SHOWS},
+#include <tilefoundry/Passes.def>
+};
+
+tf_pass_timer tf_pass_begin(const tf_lower_options *options, tf_pass pass) {
+  return (tf_pass_timer){options, pass, options->time ? now() : 0};
 }
 
 void tf_pass_end(const tf_pass_timer *timer) {
-  if (timer->options->time) timer->options->time(timer->options->user, timer->name, now() - timer->start);
+  if (timer->options->time) timer->options->time(timer->options->user, passes[timer->pass].name, now() - timer->start);
 }
 
-bool tf_pass_prints(const tf_lower_options *options, const char *name) {
+bool tf_pass_prints(const tf_lower_options *options, tf_pass pass) {
   return options->print && options->print_after &&
-         (strcmp(options->print_after, name) == 0 || strcmp(options->print_after, "all") == 0);
+         (strcmp(options->print_after, passes[pass].name) == 0 || strcmp(options->print_after, "all") == 0);
 }
 
-static void print_module(tf_module_lowering *module, const char *name) {
-  if (!tf_pass_prints(module->options, name)) return;
+bool tf_pass_is_shown(const char *name) {
+  if (!name || strcmp(name, "all") == 0) return true;
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    if (passes[i].shows && strcmp(passes[i].name, name) == 0) return true;
+  return false;
+}
+
+static void print_module(tf_module_lowering *module, tf_pass pass) {
+  if (!tf_pass_prints(module->options, pass)) return;
   char *text = LLVMPrintModuleToString(module->llvm_module);
-  module->options->print(module->options->user, name, text);
+  module->options->print(module->options->user, passes[pass].name, text);
   LLVMDisposeMessage(text);
 }
 
@@ -98,7 +113,7 @@ static tf_status refuse(tf_module_lowering *module, const char *message) {
 /* ---- Pipeline ---- */
 static tf_status verify(tf_module_lowering *module) {
   char *message = NULL;
-  tf_pass_timer timer = tf_pass_begin(module->options, "llvm-verify");
+  tf_pass_timer timer = tf_pass_begin(module->options, TF_PASS_LLVM_VERIFY);
   bool broken = LLVMVerifyModule(module->llvm_module, LLVMReturnStatusAction, &message);
   tf_pass_end(&timer);
   tf_status status = broken ? refuse(module, message) : TF_OK;
@@ -110,13 +125,13 @@ static tf_status optimize(tf_module_lowering *module, LLVMTargetMachineRef machi
   static const char *const pipelines[] = {"function(sroa,early-cse,simplifycfg)", "default<O1>", "default<O2>",
                                           "default<O3>"};
   unsigned level = module->options->opt_level > 3 ? 3 : module->options->opt_level;
-  tf_pass_timer timer = tf_pass_begin(module->options, "optimize");
+  tf_pass_timer timer = tf_pass_begin(module->options, TF_PASS_OPTIMIZE);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef error = LLVMRunPasses(module->llvm_module, pipelines[level], machine, options);
   LLVMDisposePassBuilderOptions(options);
   tf_pass_end(&timer);
   if (!error) {
-    print_module(module, "optimize");
+    print_module(module, TF_PASS_OPTIMIZE);
     return TF_OK;
   }
   char *message = LLVMGetErrorMessage(error);
@@ -128,7 +143,7 @@ static tf_status optimize(tf_module_lowering *module, LLVMTargetMachineRef machi
 static tf_status emit(tf_module_lowering *module, LLVMTargetMachineRef machine, const char **out) {
   LLVMMemoryBufferRef buffer = NULL;
   char *error = NULL;
-  tf_pass_timer timer = tf_pass_begin(module->options, "emit");
+  tf_pass_timer timer = tf_pass_begin(module->options, TF_PASS_EMIT);
   bool failed = LLVMTargetMachineEmitToMemoryBuffer(machine, module->llvm_module, LLVMAssemblyFile, &error, &buffer);
   tf_pass_end(&timer);
   if (failed) {
@@ -138,13 +153,14 @@ static tf_status emit(tf_module_lowering *module, LLVMTargetMachineRef machine, 
   }
   *out = tf_arena_strndup(&module->context->arena, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
   LLVMDisposeMemoryBuffer(buffer);
-  if (tf_pass_prints(module->options, "emit")) module->options->print(module->options->user, "emit", *out);
+  if (tf_pass_prints(module->options, TF_PASS_EMIT))
+    module->options->print(module->options->user, passes[TF_PASS_EMIT].name, *out);
   return module->failed ? TF_UNSUPPORTED : TF_OK;
 }
 
 tf_status tf_emit_module(tf_module_lowering *module, const char **out) {
   const char *text = NULL;
-  print_module(module, "lower");
+  print_module(module, TF_PASS_LOWER);
   tf_status status = verify(module);
   LLVMTargetMachineRef machine =
       status == TF_OK ? tf_target_machine(module->target, tf_ptx_version(module), module->options->opt_level) : NULL;

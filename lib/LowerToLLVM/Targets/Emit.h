@@ -19,14 +19,21 @@ TF_NODISCARD tf_status tf_emit_module(tf_module_lowering *module, const char **o
  * LLVMContextSetDiagnosticHandler, the module lowering as user. */
 void tf_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user);
 
-/* Timing and printing hooks around a named pass. */
+typedef enum tf_pass {
+#define TF_PASS(ENUM, NAME, OWN, SHOWS) TF_PASS_##ENUM,
+#include <tilefoundry/Passes.def>
+} tf_pass;
+
+/* Timing and printing hooks around a pass. */
 typedef struct tf_pass_timer {
   const tf_lower_options *options;
-  const char *name;
+  tf_pass pass;
   double start;
 } tf_pass_timer;
-tf_pass_timer tf_pass_begin(const tf_lower_options *options, const char *name);
+tf_pass_timer tf_pass_begin(const tf_lower_options *options, tf_pass pass);
 void tf_pass_end(const tf_pass_timer *timer);
-bool tf_pass_prints(const tf_lower_options *options, const char *name);
+bool tf_pass_prints(const tf_lower_options *options, tf_pass pass);
+/* Whether print_after may be this: null, "all", or a pass that leaves something to show. */
+bool tf_pass_is_shown(const char *name);
 
 #endif
