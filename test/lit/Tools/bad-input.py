@@ -33,7 +33,7 @@ expect(1, [llc, file("target.tir", GOOD.replace("sm_80", "sm_81"))], "target.tir
 expect(1, [llc, file("bytes.tir", b"\xff\xfe\x00def")], "bytes.tir:1:")
 expect(1, [llc, "-o", str(scratch / "no" / "where.ptx"), good], "where.ptx", "No such file")
 expect(1, [llc, "-o", "/dev/full", good], "/dev/full", "No space left")
-expect(1, [llc, "-mcpu=sm_999", good], "sm_999")
+expect(2, [llc, "-mcpu=sm_999", good], "sm_999")
 expect(2, [llc, "--emit=nonsense", good], "nonsense")
 expect(2, [llc, "--no-such-option", good], "no-such-option")
 expect(2, [llc], "input file")

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tilefoundry/Text.h>
+
 #include "LowerToLLVM/Targets/Emit.h"
 
 /* A module lowering with one function: void work(), with an end or without one. */
@@ -71,11 +73,43 @@ START_TEST(broken_modules) {
 }
 END_TEST
 
+/* Names and numbers that mean nothing are refused before anything is done. */
+START_TEST(wrong_options) {
+  static const char source[] = "@prim_func\ndef k(y: Tensor[(1,), \"f32\"]):\n    T.fill(y, 1.0)\n";
+  static const struct {
+    const char *print_after, *entry;
+    unsigned ptx_version;
+    tf_status status;
+  } cases[] = {{"verify", NULL, 0, TF_INVALID_ARGUMENT},
+               {"nonsense", NULL, 0, TF_INVALID_ARGUMENT},
+               {NULL, NULL, 79, TF_INVALID_ARGUMENT},
+               {NULL, NULL, 91, TF_INVALID_ARGUMENT},
+               {NULL, "other", 0, TF_VERIFY},
+               {"emit", "k", 78, TF_OK},
+               {"all", NULL, 90, TF_OK}};
+  tf_context *context = NULL;
+  const tf_module *module = NULL;
+  ck_assert_int_eq(tf_context_create(&context), TF_OK);
+  ck_assert_int_eq(tf_parse(context, "a.tir", source, sizeof source - 1, NULL, &module), TF_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tf_lower_options options = TF_LOWER_OPTIONS_INIT;
+    const char *text = NULL;
+    options.print_after = cases[i].print_after;
+    options.entry = cases[i].entry;
+    options.ptx_version = cases[i].ptx_version;
+    ck_assert_int_eq(tf_emit_ptx(module, &options, &text), cases[i].status);
+    ck_assert((text != NULL) == (cases[i].status == TF_OK));
+  }
+  tf_context_destroy(context);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("emit");
   TCase *tests = tcase_create("emit");
   tcase_add_test(tests, whole_modules);
   tcase_add_test(tests, broken_modules);
+  tcase_add_test(tests, wrong_options);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);
