@@ -12,12 +12,15 @@
 #include "LowerToLLVM/Debug.h"
 #include "LowerToLLVM/Dims.h"
 #include "LowerToLLVM/IntMath.h"
+#include "LowerToLLVM/Intrinsics.h"
 #include "LowerToLLVM/SharedMemory.h"
 
 #include "IR/DimImpl.h"
 
 #define PARAMETER_ALIGNMENT 16 /* by contract; the runtime checks it */
 #define GRID_BARRIER_BYTES  4
+#define PARAMETER_BYTES_OLD 4096  /* what any driver passes to a kernel */
+#define PARAMETER_BYTES_MAX 32764 /* what drivers that read PTX 8.1 pass */
 
 /* ---- Signature ---- */
 static LLVMTypeRef param_type(const tf_lowering *lowering, const tf_kernel_param *param) {
@@ -57,10 +60,26 @@ static void add_attributes(tf_lowering *lowering, unsigned count, const tf_kerne
   }
 }
 
+/* Parameters follow each other, each aligned to its own size. */
+static void check_param_space(tf_lowering *lowering, unsigned count, const LLVMTypeRef *types) {
+  LLVMTargetDataRef data = LLVMGetModuleDataLayout(lowering->llvm_module);
+  uint64_t bytes = 0;
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t size = LLVMABISizeOfType(data, types[i]);
+    bytes = (bytes + size - 1) / size * size + size;
+  }
+  if (bytes > PARAMETER_BYTES_OLD) tf_lower_require(lowering, "a kernel with many parameters", 70, 0, 81);
+  if (bytes <= PARAMETER_BYTES_MAX) return;
+  const char *kernel = tf_function_name(lowering->kernel->function);
+  tf_report(lowering->context, lowering->loc, LOWER_PARAMETERS, kernel, (long long)bytes, PARAMETER_BYTES_MAX);
+  tf_lower_fail(lowering);
+}
+
 static void declare(tf_lowering *lowering, const char *name, unsigned count, const tf_kernel_param *params) {
   LLVMTypeRef *types = TF_ARENA_ARRAY(lowering->arena, LLVMTypeRef, count);
   for (unsigned i = 0; i < count; i++)
     types[i] = param_type(lowering, &params[i]);
+  check_param_space(lowering, count, types);
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(lowering->llvm), types, count, false);
   lowering->llvm_function = LLVMAddFunction(lowering->llvm_module, name, type);
   LLVMSetFunctionCallConv(lowering->llvm_function, 71); /* PTX kernel */

@@ -13,7 +13,8 @@ void tf_lower_kernel(tf_module_lowering *module, const tf_stmt *function);
 unsigned tf_kernel_params(tf_context *context, const tf_kernel *kernel, const tf_kernel_param **out);
 
 /* A name that PTX can spell, and no other source name has: letters, digits and '_' stand for themselves, any other byte is
- * $xx in hexadecimal. '$' is no character of source names, so the way back is unique. */
+ * $xx in hexadecimal, and so is the first one of a name that PTX reserves. '$' is no character of source names, so the way
+ * back is unique. */
 const char *tf_escape_name(tf_context *context, const char *name);
 
 #endif

@@ -7,12 +7,19 @@
 #include "Verify/Walk.h"
 
 /* ---- Names ---- */
+/* Names of letters, digits and '_' that PTX takes for something else. Its keywords are none of them: what begins a
+ * directive or an instruction may also be a name. */
+static bool is_reserved(const char *name) {
+  return strcmp(name, "_") == 0 || strcmp(name, "WARP_SZ") == 0;
+}
+
 const char *tf_escape_name(tf_context *context, const char *name) {
   tf_string text;
   tf_string_init(&text, &context->arena);
+  bool bad_start = isdigit((unsigned char)*name) || is_reserved(name);
   for (const char *at = name; *at; at++) {
     unsigned char c = (unsigned char)*at;
-    if (c < 128 && (isalnum(c) || c == '_') && !(at == name && isdigit(c)))
+    if (c < 128 && (isalnum(c) || c == '_') && !(at == name && bad_start))
       tf_string_append(&text, at, 1);
     else
       tf_string_printf(&text, "$%02x", c);

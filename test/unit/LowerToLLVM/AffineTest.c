@@ -183,8 +183,9 @@ END_TEST
 
 /* ---- Names ---- */
 START_TEST(names_are_spelled_reversibly) {
-  static const char *const names[][2] = {{"saxpy", "saxpy"}, {"_k1", "_k1"},   {"1k", "$31k"},
-                                         {"a.b", "a$2eb"},   {"a$b", "a$24b"}, {"\xc3\xa9", "$c3$a9"}};
+  static const char *const names[][2] = {
+      {"saxpy", "saxpy"},     {"_k1", "_k1"},           {"1k", "$31k"}, {"a.b", "a$2eb"},         {"a$b", "a$24b"},
+      {"\xc3\xa9", "$c3$a9"}, {"WARP_SZ", "$57ARP_SZ"}, {"_", "$5f"},   {"WARP_SZ_", "WARP_SZ_"}, {"__", "__"}};
   tf_context *context = NULL;
   ck_assert_int_eq(tf_context_create(&context), TF_OK);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
