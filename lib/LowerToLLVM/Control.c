@@ -205,6 +205,27 @@ static LLVMValueRef goes_on(tf_lowering *lowering, const bounds *b, LLVMValueRef
   return LLVMBuildSelect(builder, up, below, down, "");
 }
 
+/* Whether the variable may pass the ends of 64 bits in the step behind its last value. */
+static bool may_wrap(const bounds *b) {
+  int64_t past;
+  bool up = b->step_facts.max > 0 && __builtin_add_overflow(b->stop_facts.max, b->step_facts.max - 1, &past);
+  bool down = b->step_facts.min < 0 && __builtin_add_overflow(b->stop_facts.min, b->step_facts.min + 1, &past);
+  return b->bits == 64 && (up || down);
+}
+
+/* Behind a trip: the loop ends here if what is left to stop is no more than a step. Both are compared without their signs,
+ * in which no distance of two numbers wraps. */
+static void end_before_wrapping(tf_lowering *lowering, const bounds *b, LLVMValueRef i, LLVMBasicBlockRef exit) {
+  LLVMBuilderRef builder = lowering->builder;
+  LLVMValueRef up = LLVMBuildICmp(builder, LLVMIntSGT, b->step, LLVMConstNull(LLVMTypeOf(i)), "");
+  LLVMValueRef left =
+      LLVMBuildSelect(builder, up, LLVMBuildSub(builder, b->stop, i, ""), LLVMBuildSub(builder, i, b->stop, ""), "");
+  LLVMValueRef step = LLVMBuildSelect(builder, up, b->step, LLVMBuildNeg(builder, b->step, ""), "");
+  LLVMBasicBlockRef next = tf_lower_new_block(lowering, "for.next");
+  LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntUGT, left, step, ""), next, exit);
+  tf_lower_enter_block(lowering, next);
+}
+
 static void emit_for(tf_lowering *lowering, const tf_stmt *stmt, const bounds *b) {
   LLVMBuilderRef builder = lowering->builder;
   LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), header = tf_lower_new_block(lowering, "for");
@@ -221,6 +242,7 @@ static void emit_for(tf_lowering *lowering, const tf_stmt *stmt, const bounds *b
   lower_block(lowering, stmt->for_.body);
   tf_lower_reset(lowering, mark);
   if (!tf_lower_is_terminated(lowering)) {
+    if (may_wrap(b)) end_before_wrapping(lowering, b, i, exit);
     LLVMValueRef next = LLVMBuildNSWAdd(builder, i, b->step, "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(builder);
     LLVMAddIncoming(i, &next, &latch, 1);
