@@ -60,7 +60,7 @@ static bool load_axes(tf_context *context, reduction *r, unsigned count, const i
   for (unsigned i = 0; i < count; i++) {
     int64_t axis = axes[i] < 0 ? axes[i] + r->rank : axes[i];
     if (axis < 0 || axis >= r->rank)
-      return tf_refuse(context, reason, "T.reduced: axis %lld of a tensor of rank %u", (long long)axes[i], r->rank);
+      return tf_refuse(context, reason, "axis %lld of a tensor of rank %u", (long long)axes[i], r->rank);
     r->reduced[axis] = true;
   }
   return true;
@@ -78,11 +78,11 @@ static bool load_shape(tf_context *context, reduction *r, unsigned rank, const t
       break;
     }
     if (!tf_dim_is_static(shape[i], &r->extent[i]))
-      return tf_refuse(context, reason, "T.reduced wants a static shape; extent %u is %s", i,
+      return tf_refuse(context, reason, "the shape has to be static, and extent %u is %s", i,
                        tf_dim_print(context, shape[i]));
     r->step[i] = product;
     if (r->extent[i] < 0 || __builtin_mul_overflow(product, r->extent[i], &product))
-      return tf_refuse(context, reason, "T.reduced: the shape has too many elements");
+      return tf_refuse(context, reason, "the shape has too many elements");
   }
   return true;
 }
@@ -112,13 +112,13 @@ static bool keep_factors(tf_context *context, const reduction *r, const tf_shard
   for (unsigned i = 0; i < domain->count; i++) {
     bool is_open = !tf_dim_is_static(domain->axes[i].extent, &extent);
     if ((is_open && !r->is_open) || !tf_dim_is_static(steps[i], &step))
-      return tf_refuse(context, reason, "T.reduced wants a static layout");
+      return tf_refuse(context, reason, "the layout has to be static");
     if (is_open) extent = 2; /* of the open axis, or it straddles the next one */
     if (extent == 1) continue;
     unsigned axis = extent > 1 && step > 0 ? axis_of(r, extent, step) : r->rank;
     if (is_open && axis != 0) axis = r->rank;
     if (axis == r->rank)
-      return tf_refuse(context, reason, "T.reduced: the factor %lld:%lld of the layout straddles the axes of the shape",
+      return tf_refuse(context, reason, "the factor %lld:%lld of the layout straddles the axes of the shape",
                        (long long)extent, (long long)step);
     if (r->reduced[axis]) continue;
     int mesh_axis = domain->axes[i].mesh_axis;
@@ -147,13 +147,13 @@ static bool reduce_shard(tf_context *context, const tf_layout *layout, const red
   tf_shard_attr attrs[TF_MAX_FACTORS];
   if (!tf_shard_domain_of(context, layout, &domain, reason)) return false;
   if (layout->attr_count > TF_MAX_FACTORS || !tf_shard_domain_order(context, &domain, steps))
-    return tf_refuse(context, reason, "T.reduced: the layout is too large");
+    return tf_refuse(context, reason, "the layout is too large");
   for (unsigned i = 0; i < domain.count; i++) {
     size = tf_dim_product(context, size, domain.axes[i].extent);
     if (!domain.dealt) steps[i] = domain.axes[i].stride;
   }
   if (size != r->numel)
-    return tf_refuse(context, reason, "T.reduced: the layout %s has %s elements, the shape %s",
+    return tf_refuse(context, reason, "the layout %s has %s elements, the shape %s",
                      tf_shard_domain_print(context, &domain), size ? tf_dim_print(context, size) : "too many",
                      tf_dim_print(context, r->numel));
   for (unsigned i = 0; i < layout->attr_count; i++)
@@ -175,7 +175,7 @@ tf_status tf_layout_reduced(tf_context *context, const tf_layout *layout, unsign
     r.numel = tf_dim_int(context, 1);
     for (unsigned i = 0; i < rank && r.numel; i++)
       r.numel = tf_dim_product(context, r.numel, shape[i]);
-    if (!r.numel) return tf_refuse(context, reason, "T.reduced: the shape has too many elements"), TF_VERIFY;
+    if (!r.numel) return tf_refuse(context, reason, "the shape has too many elements"), TF_VERIFY;
     derive_result(&r);
     if (!reduce_shard(context, layout, &r, &result, reason)) return TF_VERIFY;
   }
