@@ -13,8 +13,8 @@ Registers, spills, stack and shared memory are ptxas's own words. Read from the 
 Counted by the simulated device over one launch:
 
   executed warp instructions
-  ways     passes over the banks of shared memory per request; one of 16 bytes a lane takes 4 without conflicts
-  passes   the same over the launch
+  conflict passes over the banks of shared memory, over the passes that the width of the accesses makes necessary: 1 is none
+  passes   over the banks, in all
   sectors  of 32 bytes per request to global memory
   differ   largest difference of a twin's results from ours, over the largest result; more than 1 % fails
 
@@ -32,8 +32,8 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LESS_IS_BETTER = ("registers", "spill", "stack", "shared", "local", "loop", "sass", "executed", "passes", "sectors")
-COLUMNS = ("registers", "spill", "stack", "shared", "local", "vec128", "mma", "loop", "sass", "executed", "ways", "passes", "sectors", "differ")
+LESS_IS_BETTER = ("registers", "spill", "stack", "shared", "local", "loop", "sass", "executed", "conflict", "passes", "sectors")
+COLUMNS = ("registers", "spill", "stack", "shared", "local", "vec128", "mma", "loop", "sass", "executed", "conflict", "passes", "sectors", "differ")
 
 # Static numbers, run-time extents (4, or the least beyond, if not said) and the kernel, for those whose defaults are no fair case.
 CASES = {
@@ -208,12 +208,12 @@ class Launch:
         source.write_text(ptx)
         outs = [f"--out={index}={scratch}/{index}.npy" for index in self.tensors]
         said = run([tf_run, f"--device=sim:{arch}", "--counters=json", *self.options, *outs, source])
-        total = json.loads(said.split("\n")[0])["total"]
+        counters = json.JSONDecoder().raw_decode(said)[0]["total"]["counters"]
         counted = {
-            "executed": total["warp_instructions"],
-            "passes": total["shared_ways"],
-            "ways": round(total["shared_ways"] / total["shared_requests"], 2) if total["shared_requests"] else "-",
-            "sectors": round(total["global_sectors"] / total["global_requests"], 2),
+            "executed": counters["warp_instructions"],
+            "conflict": round(counters["conflict"], 2) if counters["shared_requests"] else "-",
+            "passes": counters["shared_ways"],
+            "sectors": round(counters["sectors_per_request"], 2),
         }
         return counted, [np.load(scratch / f"{index}.npy").astype(np.float64) for index in self.tensors]
 

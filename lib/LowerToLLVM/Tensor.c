@@ -96,18 +96,31 @@ static LLVMValueRef advance(tf_lowering *lowering, LLVMTypeRef element, LLVMValu
   return LLVMBuildGEP2(lowering->builder, element, pointer, &index, 1, "");
 }
 
+static LLVMValueRef advance_constant(tf_lowering *lowering, LLVMTypeRef element, LLVMValueRef pointer,
+                                     int64_t constant) {
+  LLVMValueRef index = tf_llvm_i64(lowering, constant);
+  return constant == 0 ? pointer : LLVMBuildGEP2(lowering->builder, element, pointer, &index, 1, "");
+}
+
+/* Multiples of the block in which a swizzle permutes pass it unchanged: they are left to the access's immediate offset. */
+static LLVMValueRef swizzled_pointer(tf_lowering *lowering, const tf_tensor *tensor, LLVMValueRef offset,
+                                     int64_t constant) {
+  LLVMTypeRef type = tf_llvm_int(lowering, tensor->wide ? 64 : 32);
+  unsigned bits, base, shift;
+  tf_layout_swizzle_bits(tensor->view->inner, &bits, &base, &shift);
+  int64_t low = constant & ((INT64_C(1) << (base + bits + shift)) - 1);
+  LLVMValueRef part = LLVMConstInt(type, (unsigned long long)low, true);
+  LLVMValueRef sum = offset ? LLVMBuildAdd(lowering->builder, offset, part, "") : part;
+  LLVMValueRef pointer =
+      advance(lowering, tensor->element, tensor->pointer, swizzled(lowering, tensor->view->inner, sum));
+  return advance_constant(lowering, tensor->element, pointer, constant - low);
+}
+
 LLVMValueRef tf_tensor_pointer(tf_lowering *lowering, const tf_tensor *tensor, LLVMValueRef offset, int64_t constant) {
-  if (tensor->view->inner) {
-    LLVMTypeRef type = tf_llvm_int(lowering, tensor->wide ? 64 : 32);
-    LLVMValueRef part = LLVMConstInt(type, (unsigned long long)constant, true);
-    LLVMValueRef sum = offset ? LLVMBuildAdd(lowering->builder, offset, part, "") : part;
-    return advance(lowering, tensor->element, tensor->pointer, swizzled(lowering, tensor->view->inner, sum));
-  }
+  if (tensor->view->inner) return swizzled_pointer(lowering, tensor, offset, constant);
   LLVMValueRef pointer = tensor->pointer;
   if (offset) pointer = advance(lowering, tensor->element, pointer, offset);
-  if (constant == 0) return pointer;
-  LLVMValueRef index = tf_llvm_i64(lowering, constant);
-  return LLVMBuildGEP2(lowering->builder, tensor->element, pointer, &index, 1, "");
+  return advance_constant(lowering, tensor->element, pointer, constant);
 }
 
 /* ---- Single elements ---- */

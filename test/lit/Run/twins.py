@@ -23,4 +23,4 @@ assert {name.split()[0] for name in ours} == kernels
 for name, row in ours.items():
     assert row["spill"] == row["stack"] == row["local"] == "0", (name, row)
     if name.startswith(("matmul", "flash", "split")):
-        assert float(row["ways"]) <= 4, (name, row)
+        assert float(row["conflict"]) == 1, (name, row)
