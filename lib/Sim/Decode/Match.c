@@ -126,22 +126,26 @@ static bool check_needs(tf_decoder *d, const char *what, unsigned isa, unsigned 
   return true;
 }
 
-/* The row's own needs, and those of modifiers that memory accesses have learnt since. */
+/* The row's own needs, and those of modifiers that its class of instructions has learnt since. */
 static bool check_version(tf_decoder *d, const tf_row *row) {
   static const struct {
+    uint8_t cls;
     const char *modifier;
-    unsigned isa, sm;
+    unsigned isa, sm, below;
   } young[] = {
-#define M(modifier, isa, sm) {modifier, isa, sm},
+#define M(cls, modifier, isa, sm)    {TF_CLASS_##cls, modifier, isa, sm, UINT32_MAX},
+#define B(cls, modifier, isa, below) {TF_CLASS_##cls, modifier, isa, 0, below},
 #include "Sim/Decode/Modifiers.def"
 #undef M
+#undef B
   };
   char what[96];
   (void)snprintf(what, sizeof what, "this form of '%s'", row->opcode);
   if (!check_needs(d, what, row->isa, row->sm)) return false;
-  if (row->cls != TF_CLASS_MEMORY && row->cls != TF_CLASS_ATOMIC) return true;
+  uint8_t cls = row->cls == TF_CLASS_ATOMIC ? TF_CLASS_MEMORY : row->cls;
   for (size_t i = 0; i < sizeof young / sizeof *young; i++) {
-    if (!tf_form_has(&d->form, young[i].modifier)) continue;
+    if (young[i].cls != cls || !tf_form_has(&d->form, young[i].modifier)) continue;
+    if (d->module->ptx->target >= young[i].below) continue;
     (void)snprintf(what, sizeof what, "'.%s' on '%s'", young[i].modifier, row->opcode);
     if (!check_needs(d, what, young[i].isa, young[i].sm)) return false;
   }

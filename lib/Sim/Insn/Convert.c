@@ -91,8 +91,16 @@ FAST(s8_to_32, uint32_t, int8_t, uint32_t, int32_t)
 FAST(u16_to_64, uint32_t, uint16_t, uint64_t, uint64_t)
 FAST(s16_to_64, uint32_t, int16_t, uint64_t, int64_t)
 
+/* True when the source has values outside the destination's range: .sat is legal only then. */
+static bool may_saturate(tf_type to, tf_type from) {
+  bool to_signed = tf_type_kind(to) == 'S', from_signed = tf_type_kind(from) == 'S';
+  if (from_signed && !to_signed) return true;
+  return 8 * tf_type_bytes(from) - from_signed > 8 * tf_type_bytes(to) - to_signed;
+}
+
 SELECTOR(select_int_int) {
   encode(f, NULL);
+  if (tf_form_has(f, "sat") && !may_saturate(f->types[0], f->types[1])) return NULL;
   unsigned db = f->width[0], sb = f->width[1], dt = tf_type_bytes(f->types[0]);
   bool sign = tf_type_kind(f->types[1]) == 'S';
   if (tf_form_has(f, "sat") || dt < 4 || (db == 8 && dt == 4)) {

@@ -2,7 +2,8 @@
  *
  * Round-to-nearest runs in vectorised loops. The directed modes set the host's rounding mode around a loop: operands and
  * results go through memory and fesetround is an opaque call, so the compiler can move nothing across it.
- * NaN results of f32 operations are the canonical 0x7FFFFFFF of the device, whatever the host makes.
+ * NaN results of f32 operations are the canonical 0x7FFFFFFF of the device, whatever the host makes. Those of f64 carry
+ * the payload of the first operand that is NaN; which one the host would take depends on how the loop was compiled.
  * Approximate functions are computed in double precision and rounded once: the error bounds that the ISA documents for
  * the hardware (2^-22 relative or so) are met with a margin of more than 2^20. */
 #include "Sim/Insn/Lanes.h"
@@ -22,6 +23,12 @@ static inline float flush(float x) {
   uint32_t bits = tf_float_bits(x);
   return tf_as_float(bits & 0x7F800000u ? bits : bits & 0x80000000u);
 }
+/* v, or if it is NaN the quiet one of the first operand that is, or the default NaN. */
+static inline double first_nan(double v, double a, double b, double c) {
+  double nan = a != a ? a : b != b ? b : c;
+  uint64_t payload = tf_double_bits(nan) | (uint64_t)1 << 51;
+  return v == v ? v : tf_as_double(nan != nan ? payload : (uint64_t)0xFFF8 << 48);
+}
 /* NaN becomes +0. */
 static inline float saturate(float x) {
   return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
@@ -36,6 +43,9 @@ static uint32_t encode(const tf_form *f) {
 #define LOAD1(T, F) T a = F(pa[l]);
 #define LOAD2(T, F) T a = F(pa[l]), b = F(pb[l]);
 #define LOAD3(T, F) T a = F(pa[l]), b = F(pb[l]), c = F(pc[l]);
+#define NAN64_1(v)  first_nan(v, a, a, a)
+#define NAN64_2(v)  first_nan(v, a, b, b)
+#define NAN64_3(v)  first_nan(v, a, b, c)
 #define SRC1(T)     const T *pa = SLOT(const T, 1);
 #define SRC2(T)     const T *pa = SLOT(const T, 1), *pb = SLOT(const T, 2);
 #define SRC3(T)     const T *pa = SLOT(const T, 1), *pb = SLOT(const T, 2), *pc = SLOT(const T, 3);
@@ -63,7 +73,7 @@ static uint32_t encode(const tf_form *f) {
   }                                                                                                                    \
   HANDLER(name##_f64) {                                                                                                \
     double *d = SLOT(double, 0);                                                                                       \
-    SRC##n(double) STORE_LANES(double, d, LOAD##n(double, SAME) v = expr64)                                            \
+    SRC##n(double) STORE_LANES(double, d, LOAD##n(double, SAME) v = NAN64_##n(expr64))                                 \
   }                                                                                                                    \
   HANDLER(name##_f64_any) {                                                                                            \
     double *d = SLOT(double, 0), r[TF_LANES];                                                                          \
@@ -73,7 +83,7 @@ static uint32_t encode(const tf_form *f) {
     }                                                                                                                  \
     keep(r);                                                                                                           \
     fesetround(FE_TONEAREST);                                                                                          \
-    STORE_LANES(double, d, v = r[l])                                                                                   \
+    STORE_LANES(double, d, LOAD##n(double, SAME) v = NAN64_##n(r[l]))                                                  \
   }                                                                                                                    \
   SELECTOR(select_##name) {                                                                                            \
     f->in->aux = encode(f);                                                                                            \
@@ -146,13 +156,14 @@ FUNCTION(tanh, tanh(a))
 HANDLER(rsqrt_f64) {
   double *d = SLOT(double, 0);
   const double *pa = SLOT(const double, 1);
-  STORE_LANES(double, d, v = 1.0 / sqrt(pa[l]))
+  STORE_LANES(double, d, double a = pa[l]; v = NAN64_1(1.0 / sqrt(a)))
 }
 SELECT(select_rsqrt_f64, [TF_T_f64] = rsqrt_f64)
 
-/* The .approx.ftz forms for f64 give the upper word only: 20 bits of fraction; the lower word is zero. */
+/* The .approx.ftz forms for f64 give the upper word only: 20 bits of fraction; the lower word is zero. Every NaN becomes
+ * the default one. */
 static inline double upper_word(double x) {
-  uint64_t bits = tf_double_bits(x);
+  uint64_t bits = x == x ? tf_double_bits(x) : (uint64_t)0xFFF8 << 48;
   uint64_t exponent = bits >> 52 & 0x7FF;
   if (exponent == 0) return tf_as_double(bits & (uint64_t)1 << 63);
   return tf_as_double(bits & 0xFFFFFFFF00000000u);
@@ -238,7 +249,6 @@ HANDLER(max_f64) {
 
 static tf_handler minmax(tf_form *f, tf_handler plain, tf_handler wide, uint32_t flags) {
   if (f->types[0] == TF_T_f64) return wide;
-  if (tf_form_has(f, "xorsign") != tf_form_has(f, "abs")) return NULL;
   flags |= encode(f) | (tf_form_has(f, "NaN") ? PROPAGATE : 0u) | (tf_form_has(f, "xorsign") ? XOR_SIGN : 0u);
   f->in->aux = flags;
   return flags & ~(uint32_t)MAXIMUM ? minmax_any : plain;

@@ -13,6 +13,9 @@ enum { ADD, SUB, MUL, FMA, MIN, MAX, TANH, EX2 };
 /* aux: operation | flags */
 enum { FTZ = 1u << 8, SAT = 1u << 9, RELU = 1u << 10, PROPAGATE = 1u << 11, XOR_SIGN = 1u << 12, OOB = 1u << 13 };
 #define NAN16 0x7FFFu
+/* What copies through tensor maps write beyond a tensor's bounds when asked for NaN; fma.oob makes 0 of products with it.
+ * The ISA names the value without its bits: these are the ones that devices have been seen to write. */
+#define OOB_NAN16 0x7FF7u
 
 static inline double sum_odd(double a, double b) {
   double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
@@ -56,6 +59,7 @@ static inline uint32_t extreme(uint32_t a, uint32_t b, bool max, bool bf16, uint
 /* One half; `op`, `bf16` and `flags` are constants where speed matters. */
 static inline uint32_t half_op(unsigned op, bool bf16, uint32_t flags, uint32_t a, uint32_t b, uint32_t c) {
   if (flags & FTZ) a = flush(a, bf16), b = flush(b, bf16), c = flush(c, bf16);
+  if (flags & OOB && ((a & 0x7FFFu) == OOB_NAN16 || (b & 0x7FFFu) == OOB_NAN16)) return 0;
   float x = widen(a, bf16), y = widen(b, bf16), r = 0;
   double product = (double)x * (double)y;
   switch (op) {
@@ -112,8 +116,7 @@ static tf_handler choose(tf_form *f, uint32_t op) {
   static const tf_handler fast[] = {add_f16x2, sub_f16x2, mul_f16x2, fma_f16x2};
   uint32_t flags = (tf_form_has(f, "ftz") ? FTZ : 0u) | (tf_form_has(f, "sat") ? SAT : 0u);
   flags |= (tf_form_has(f, "relu") ? RELU : 0u) | (tf_form_has(f, "NaN") ? PROPAGATE : 0u);
-  if (tf_form_has(f, "xorsign") != tf_form_has(f, "abs")) return NULL;
-  flags |= tf_form_has(f, "xorsign") ? XOR_SIGN : 0u;
+  flags |= (tf_form_has(f, "xorsign") ? XOR_SIGN : 0u) | (tf_form_has(f, "oob") ? OOB : 0u);
   f->in->aux = op | flags;
   switch (f->types[0]) {
   case TF_T_f16:
@@ -139,10 +142,6 @@ SELECTOR(select_fma) {
 }
 SELECTOR(select_function) {
   return choose(f, strcmp(f->row->opcode, "tanh") == 0 ? TANH : EX2);
-}
-SELECTOR(select_fma_oob) {
-  f->refusal = "fma.oob is not supported by the simulated device";
-  return NULL;
 }
 
 /* neg and abs: the sign bits; ftz flushes first. */
@@ -211,17 +210,20 @@ static void encode_compare(tf_form *f, tf_type t) {
   if (tf_form_has(f, "ftz")) f->in->aux |= CMP_FTZ;
 }
 
-/* Packed: p from the low halves, q from the high ones. Scalar: q is the opposite of p. */
+/* Packed: p from the low halves, q from the high ones. A scalar comparison has one result. */
 HANDLER(setp) {
   const uint32_t *a = SLOT(const uint32_t, 2), *b = SLOT(const uint32_t, 3);
   uint32_t how = in->aux >> 10 & 3, with = how ? PRED_SRC(4) : 0;
-  uint32_t low = compare_lanes(in, a, b, 0), high = in->aux & PACKED ? compare_lanes(in, a, b, 16) : ~low;
-  SET_PRED(0, join(how, low, with));
-  if (in->op[1]) SET_PRED(1, join(how, high, with));
+  SET_PRED(0, join(how, compare_lanes(in, a, b, 0), with));
+  if (in->op[1]) SET_PRED(1, join(how, compare_lanes(in, a, b, 16), with));
+}
+HANDLER(setp_scalar) {
+  uint32_t how = in->aux >> 10 & 3, with = how ? PRED_SRC(3) : 0;
+  SET_PRED(0, join(how, compare_lanes(in, SLOT(const uint32_t, 1), SLOT(const uint32_t, 2), 0), with));
 }
 SELECTOR(select_setp) {
   encode_compare(f, f->types[0]);
-  return setp;
+  return f->in->aux & PACKED ? setp : setp_scalar;
 }
 
 HANDLER(set) {

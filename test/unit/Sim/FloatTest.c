@@ -1,88 +1,30 @@
-/* f32 and f64 arithmetic in all rounding modes against the host's own under fesetround; approximate functions against
- * long double; halves exhaustively or on noise against exact sums in __float128 rounded by search. */
-#include "RunPtx.h"
+/* f32 and f64 arithmetic in every form of the table: the host's own operations under fesetround, approximate functions
+ * against long double, the rest by cases. f32 pairs and arithmetic with 16-bit operands alike. */
+#include "Exact.h"
+#include "Vectors.h"
 
 #include <check.h>
 #include <fenv.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef __float128 quad;
-
-enum { COUNT = 1024 };
-static const char *const rounding_names[] = {"rn", "rz", "rm", "rp"};
-static const int rounding_modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-
-static uint64_t noise = 88172645463325252u;
-static uint64_t next(void) {
-  noise ^= noise << 13;
-  noise ^= noise >> 7;
-  noise ^= noise << 17;
-  return noise;
+static bool is(const vec_form *f, const char *opcode) {
+  return strcmp(f->opcode, opcode) == 0;
 }
 
-static float f32_of(uint64_t x) {
-  uint32_t bits = (uint32_t)x;
-  float f;
-  memcpy(&f, &bits, 4);
-  return f;
+/* ---- One operation, one rounding ---- */
+enum { ADD, SUB, MUL, FMA, DIV, RCP, SQRT, NONE };
+static int operation(const vec_form *f) {
+  static const char *const names[] = {"add", "sub", "mul", "fma", "div", "rcp", "sqrt"};
+  int i = 0;
+  while (i < NONE && !is(f, names[i]))
+    i++;
+  return is(f, "mad") ? FMA : i;
 }
-static uint32_t bits_of(float f) {
-  uint32_t bits;
-  memcpy(&bits, &f, 4);
-  return bits;
-}
-static double f64_of(uint64_t x) {
-  double d;
-  memcpy(&d, &x, 8);
-  return d;
-}
-static uint64_t bits64_of(double d) {
-  uint64_t bits;
-  memcpy(&bits, &d, 8);
-  return bits;
-}
-
-/* Numbers of all sizes, close to each other often enough for cancellation, with the special ones among them. */
-static uint64_t next_f32(void) {
-  static const uint32_t edges[] = {0,          0x80000000, 1,          0x80000001, 0x007FFFFF,
-                                   0x00800000, 0x3F800000, 0xBF800000, 0x7F7FFFFF, 0xFF7FFFFF,
-                                   0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x3F800001};
-  uint64_t r = next();
-  if (r % 5 == 0) return edges[(r >> 8) % 15];
-  return r % 5 < 3 ? (r >> 20 & 0x80FFFFFF) | 0x3F000000 : r >> 24 & 0xFFFFFFFF;
-}
-static uint64_t next_f64(void) {
-  static const uint64_t edges[] = {0,
-                                   0x8000000000000000,
-                                   1,
-                                   0x000FFFFFFFFFFFFF,
-                                   0x3FF0000000000000,
-                                   0x7FEFFFFFFFFFFFFF,
-                                   0xFFF0000000000000,
-                                   0x7FF8000000000000,
-                                   0x3FF0000000000001};
-  uint64_t r = next();
-  if (r % 6 == 0) return edges[(r >> 8) % 9];
-  return r % 2 ? (next() & 0x801FFFFFFFFFFFFF) | 0x3FE0000000000000 : next();
-}
-
-static float flush(float x) {
-  return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
-}
-
-enum { ADD, SUB, MUL, FMA, DIV, RCP, SQRT };
-static const struct {
-  const char *name;
-  int operands;
-} ops[] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"fma", 3}, {"div", 2}, {"rcp", 1}, {"sqrt", 1}};
-
-static float host32(int op, float a, float b, float c, int rounding) {
+static float single(int op, char mode, float a, float b, float c) {
   volatile float x = a, y = b, z = c, r;
-  fesetround(rounding);
+  fesetround(exact_host_mode(mode));
   r = op == ADD   ? x + y
       : op == SUB ? x - y
       : op == MUL ? x * y
@@ -93,9 +35,9 @@ static float host32(int op, float a, float b, float c, int rounding) {
   fesetround(FE_TONEAREST);
   return r;
 }
-static double host64(int op, double a, double b, double c, int rounding) {
+static double wide(int op, char mode, double a, double b, double c) {
   volatile double x = a, y = b, z = c, r;
-  fesetround(rounding);
+  fesetround(exact_host_mode(mode));
   r = op == ADD   ? x + y
       : op == SUB ? x - y
       : op == MUL ? x * y
@@ -107,258 +49,148 @@ static double host64(int op, double a, double b, double c, int rounding) {
   return r;
 }
 
-static void fill(uint64_t *x, uint64_t *y, uint64_t (*source)(void)) {
-  for (int i = 0; i < COUNT * 3; i++)
-    y[i] = x[i] = source();
+/* ---- Approximate functions: what they approximate ---- */
+static long double function(const vec_form *f, long double x) {
+  if (is(f, "rcp")) return 1 / x;
+  if (is(f, "sqrt")) return sqrtl(x);
+  if (is(f, "rsqrt")) return 1 / sqrtl(x);
+  if (is(f, "sin")) return sinl(x);
+  if (is(f, "cos")) return cosl(x);
+  if (is(f, "lg2")) return log2l(x);
+  if (is(f, "ex2")) return exp2l(x);
+  if (is(f, "tanh")) return tanhl(x);
+  ck_abort_msg("no evaluation of %s", f->name);
+  return 0;
+}
+/* Divisors beyond 2^126 give zero, or NaN under an infinity. */
+static float divide_approx(float a, float b) {
+  if (fabsf(b) > 0x1p126f && !isinf(b) && !isnan(a) && !isnan(b)) return isinf(a) ? NAN : 0;
+  return single(DIV, 'n', a, b, 0);
 }
 
-static const char *operands(int n) {
-  return n == 1 ? "%d, %a" : n == 2 ? "%d, %a, %b" : "%d, %a, %b, %c";
+/* ---- By cases ---- */
+static uint64_t extreme(const vec_form *f, double a, double b, bool is_single) {
+  double x = a, y = b, r;
+  if (vec_has(f, "xorsign")) x = fabs(a), y = fabs(b);
+  bool least = is(f, "min"), less = x < y || (x == y && signbit(x) && !signbit(y));
+  if ((isnan(a) && isnan(b)) || (vec_has(f, "NaN") && (isnan(a) || isnan(b))))
+    r = NAN;
+  else
+    r = isnan(a) ? y : isnan(b) ? x : less == least ? x : y;
+  if (vec_has(f, "xorsign") && !isnan(r)) r = copysign(r, !signbit(a) == !signbit(b) ? 1 : -1);
+  return is_single ? exact_single_bits((float)r) : exact_double_bits(r);
 }
 
-START_TEST(single_precision) {
-  int op = _i / 16, mode = _i / 4 % 4, ftz = _i & 1, sat = _i >> 1 & 1 && op <= FMA;
-  uint64_t x[COUNT * 3], y[COUNT * 3];
-  char text[200];
-  fill(x, y, next_f32);
-  snprintf(text, sizeof text, "%s.%s%s%s.f32 %s;", ops[op].name, rounding_names[mode], ftz ? ".ftz" : "",
-           sat ? ".sat" : "", operands(ops[op].operands));
-  run_lanes(text, "f32 f32 f32 f32", x, COUNT);
-  for (int i = 0; i < COUNT; i++) {
-    float a = f32_of(y[3 * i]), b = f32_of(y[3 * i + 1]), c = f32_of(y[3 * i + 2]);
-    if (ftz) a = flush(a), b = flush(b), c = flush(c);
-    float want = host32(op, a, b, c, rounding_modes[mode]);
-    if (sat) want = want > 0 ? (want < 1 ? want : 1.0f) : 0.0f;
-    if (ftz) want = flush(want);
-    uint32_t bits = want != want ? 0x7FFFFFFFu : bits_of(want);
-    ck_assert_msg((uint32_t)x[3 * i] == bits, "%s %a %a %a: %a, expected %a", text, a, b, c, f32_of(x[3 * i]), want);
+/* Fields by definition: zero counts as normal. */
+static bool property(const vec_form *f, uint64_t bits, bool is_single) {
+  uint64_t exponent = is_single ? bits >> 23 & 0xFF : bits >> 52 & 0x7FF, top = is_single ? 0xFF : 0x7FF;
+  uint64_t fraction = bits & (is_single ? 0x7FFFFF : 0xFFFFFFFFFFFFF);
+  if (vec_has(f, "finite")) return exponent != top;
+  if (vec_has(f, "infinite")) return exponent == top && fraction == 0;
+  if (vec_has(f, "number")) return exponent != top || fraction == 0;
+  if (vec_has(f, "notanumber")) return exponent == top && fraction != 0;
+  if (vec_has(f, "normal")) return exponent != top && (exponent != 0 || fraction == 0);
+  return exponent == 0 && fraction != 0;
+}
+
+static float saturate(float x) {
+  return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; /* also of NaN */
+}
+
+static uint64_t evaluate_single(const vec_form *f, const uint64_t *s) {
+  uint64_t sign = 0x80000000u;
+  float v[3], r;
+  for (int i = 0; i < 3; i++) {
+    v[i] = exact_single(s[i]);
+    if (vec_has(f, "ftz")) v[i] = exact_flush(v[i]);
   }
+  if (is(f, "copysign")) return (s[0] & sign) | (s[1] & ~sign);
+  if (is(f, "testp")) return property(f, s[0], true);
+  if (is(f, "min") || is(f, "max")) return extreme(f, v[0], v[1], true);
+  if (is(f, "abs"))
+    r = fabsf(v[0]);
+  else if (is(f, "neg"))
+    r = -v[0];
+  else if (is(f, "div") && vec_has(f, "approx"))
+    r = divide_approx(v[0], v[1]);
+  else if (operation(f) != NONE)
+    r = single(operation(f), f->rounding, v[0], v[1], v[2]);
+  else
+    r = (float)function(f, v[0]);
+  if (vec_has(f, "sat")) r = saturate(r);
+  return exact_single_bits(vec_has(f, "ftz") ? exact_flush(r) : r);
+}
+
+/* rcp and rsqrt .approx.ftz.f64 see and give the upper word only. */
+static double upper(double x) {
+  if (isnan(x)) return exact_double(UINT64_C(0xFFF8) << 48);
+  if (fpclassify(x) == FP_SUBNORMAL) return copysign(0, x);
+  return exact_double(exact_double_bits(x) & 0xFFFFFFFF00000000u);
+}
+
+static uint64_t evaluate_wide(const vec_form *f, const uint64_t *s) {
+  uint64_t sign = UINT64_C(1) << 63;
+  double a = exact_double(s[0]), b = exact_double(s[1]), c = exact_double(s[2]), r;
+  if (is(f, "copysign")) return (s[0] & sign) | (s[1] & ~sign);
+  if (is(f, "testp")) return property(f, s[0], false);
+  if (is(f, "min") || is(f, "max")) return extreme(f, a, b, false);
+  if (is(f, "abs")) return s[0] & ~sign;
+  if (is(f, "neg")) return s[0] ^ sign;
+  if (vec_has(f, "ftz")) return exact_double_bits(upper((double)function(f, upper(a))));
+  r = operation(f) == NONE ? (double)function(f, a) : wide(operation(f), f->rounding, a, b, c);
+  for (unsigned i = 0; isnan(r) && i < f->source_count; i++) /* payloads are kept, those of the first NaN */
+    if (isnan(exact_double(s[i]))) return s[i] | UINT64_C(1) << 51;
+  return isnan(r) ? UINT64_C(0xFFF8) << 48 : exact_double_bits(r);
+}
+
+static vec_result evaluate(const vec_form *f, const uint64_t s[VEC_SOURCES]) {
+  bool is_single = strcmp(f->types[0], "f32") == 0;
+  return (vec_result){is_single ? evaluate_single(f, s) : evaluate_wide(f, s), 7};
+}
+
+/* NaNs of abs, neg, min and max may have any payload. The approximate functions are computed exactly and rounded, but for a
+ * double in between: one unit in the last place, where the ISA grants them two or more; of a double's upper word, one
+ * unit of that. A zero quotient has either sign. */
+static bool same(const vec_form *f, vec_result got, vec_result want) {
+  bool is_single = strcmp(f->types[0], "f32") == 0;
+  double x = is_single ? (double)exact_single(got.d) : exact_double(got.d);
+  double y = is_single ? (double)exact_single(want.d) : exact_double(want.d);
+  if (isnan(x) && isnan(y)) return is(f, "abs") || is(f, "neg") || (!is_single && (is(f, "min") || is(f, "max")));
+  if (!vec_has(f, "approx") && !vec_has(f, "full")) return false;
+  if (is(f, "div") && x == 0 && y == 0) return true;
+  int64_t unit = !is_single && vec_has(f, "ftz") ? INT64_C(1) << 32 : 1, off = (int64_t)(got.d - want.d);
+  return off % unit == 0 && llabs(off) <= unit && signbit(x) == signbit(y);
+}
+
+/* ---- Pairs of f32, and f32 with 16-bit operands ---- */
+static float operand(const vec_form *f, unsigned i, const uint64_t *s, unsigned shift) {
+  exact_format format = exact_format_of(f->of_type[i]);
+  float x = format < EXACT_FORMATS ? (float)exact_value(format, (uint32_t)s[i]) : exact_single(s[i] >> shift);
+  return vec_has(f, "ftz") ? exact_flush(x) : x;
+}
+static uint64_t mixed_element(const vec_form *f, const uint64_t *s, unsigned shift) {
+  float v[3] = {0};
+  for (unsigned i = 0; i < f->source_count; i++)
+    v[i] = operand(f, i, s, shift);
+  float r = single(operation(f), f->rounding, v[0], v[1], v[2]);
+  if (vec_has(f, "sat")) r = saturate(r);
+  return exact_single_bits(vec_has(f, "ftz") ? exact_flush(r) : r);
+}
+static vec_result evaluate_mixed(const vec_form *f, const uint64_t s[VEC_SOURCES]) {
+  uint64_t r = mixed_element(f, s, 0);
+  if (f->width == 64) r |= mixed_element(f, s, 32) << 32;
+  return (vec_result){r, 7};
+}
+
+static const vec_suite plain = {.family = "Float", .evaluate = evaluate, .same = same};
+static const vec_suite mixed = {.family = "FloatMixed", .evaluate = evaluate_mixed};
+
+START_TEST(plain_rows) {
+  vec_check(&plain, _i);
 }
 END_TEST
-
-START_TEST(wide) {
-  int op = _i / 4, mode = _i % 4;
-  uint64_t x[COUNT * 3], y[COUNT * 3];
-  char text[200];
-  fill(x, y, next_f64);
-  snprintf(text, sizeof text, "%s.%s.f64 %s;", ops[op].name, rounding_names[mode], operands(ops[op].operands));
-  run_lanes(text, "f64 f64 f64 f64", x, COUNT);
-  for (int i = 0; i < COUNT; i++) {
-    double a = f64_of(y[3 * i]), b = f64_of(y[3 * i + 1]), c = f64_of(y[3 * i + 2]), got = f64_of(x[3 * i]);
-    double want = host64(op, a, b, c, rounding_modes[mode]);
-    bool same = want != want ? got != got : x[3 * i] == bits64_of(want);
-    ck_assert_msg(same, "%s %a %a %a: %a, expected %a", text, a, b, c, got, want);
-  }
-}
-END_TEST
-
-static long double rsqrt_(long double x) {
-  return 1 / sqrtl(x);
-}
-static long double rcp_(long double x) {
-  return 1 / x;
-}
-static const struct {
-  const char *name;
-  long double (*f)(long double);
-  float low, high;
-} functions[] = {{"sin", sinl, -100, 100},  {"cos", cosl, -100, 100},         {"lg2", log2l, 1e-30f, 1e30f},
-                 {"ex2", exp2l, -125, 125}, {"rsqrt", rsqrt_, 1e-30f, 1e30f}, {"tanh", tanhl, -10, 10},
-                 {"sqrt", sqrtl, 0, 1e30f}, {"rcp", rcp_, 1e-3f, 1e30f}};
-
-START_TEST(approximations) {
-  uint64_t x[COUNT * 3], y[COUNT * 3];
-  char text[100];
-  for (int i = 0; i < COUNT * 3; i++) {
-    double u = (double)(next() >> 11) * 0x1p-53, lo = functions[_i].low, hi = functions[_i].high;
-    bool wide_range = lo > 0;
-    y[i] = x[i] = bits_of((float)(wide_range ? lo * pow(hi / lo, u) : lo + (hi - lo) * u));
-  }
-  snprintf(text, sizeof text, "%s.approx.f32 %%d, %%a;", functions[_i].name);
-  run_lanes(text, "f32 f32 f32 f32", x, COUNT);
-  for (int i = 0; i < COUNT; i++) {
-    long double want = functions[_i].f(f32_of(y[3 * i]));
-    float got = f32_of(x[3 * i]);
-    /* Correctly rounded but for the double in between: just over half a unit in the last place. */
-    ck_assert_msg(fabsl(got - want) <= fabsl(want) * 0x1.0001p-24L + 0x1p-149L, "%s(%a) = %a, expected %La",
-                  functions[_i].name, f32_of(y[3 * i]), got, want);
-  }
-}
-END_TEST
-
-START_TEST(approximation_edges) {
-  static const struct {
-    const char *text;
-    uint32_t a, b, want;
-  } cases[] = {
-      {"ex2.approx.f32 %d, %a;", 0x80000001, 0, 0x3F800000},
-      {"ex2.approx.f32 %d, %a;", 0xFF800000, 0, 0},
-      {"ex2.approx.ftz.f32 %d, %a;", 0xC2FE0000, 0, 0},
-      {"lg2.approx.f32 %d, %a;", 0, 0, 0xFF800000},
-      {"lg2.approx.ftz.f32 %d, %a;", 1, 0, 0xFF800000},
-      {"lg2.approx.f32 %d, %a;", 0xBF800000, 0, 0x7FFFFFFF},
-      {"rcp.approx.f32 %d, %a;", 0x80000000, 0, 0xFF800000},
-      {"rcp.approx.ftz.f32 %d, %a;", 1, 0, 0x7F800000},
-      {"rsqrt.approx.f32 %d, %a;", 0x80000000, 0, 0xFF800000},
-      {"rsqrt.approx.f32 %d, %a;", 0xBF800000, 0, 0x7FFFFFFF},
-      {"sin.approx.f32 %d, %a;", 0x80000000, 0, 0x80000000},
-      {"sin.approx.f32 %d, %a;", 0x7F800000, 0, 0x7FFFFFFF},
-      {"div.approx.f32 %d, %a, %b;", 0x3F800000, 0x7F000000, 0},
-      {"div.approx.f32 %d, %a, %b;", 0x7F800000, 0x7F000000, 0x7FFFFFFF},
-      {"div.full.f32 %d, %a, %b;", 0x40400000, 0x40000000, 0x3FC00000},
-      {"min.f32 %d, %a, %b;", 0, 0x80000000, 0x80000000},
-      {"max.f32 %d, %a, %b;", 0x80000000, 0, 0},
-      {"min.f32 %d, %a, %b;", 0x7FC00000, 0x40000000, 0x40000000},
-      {"max.NaN.f32 %d, %a, %b;", 0x7FC00000, 0x40000000, 0x7FFFFFFF},
-      {"max.xorsign.abs.f32 %d, %a, %b;", 0xC0400000, 0x40000000, 0xC0400000},
-      {"abs.ftz.f32 %d, %a;", 0x80000001, 0, 0},
-      {"neg.f32 %d, %a;", 1, 0, 0x80000001},
-      {"copysign.f32 %d, %a, %b;", 0x80000000, 0x40000000, 0xC0000000},
-      {".reg .pred %p; testp.subnormal.f32 %p, %a; selp.b32 %d, %b, 9, %p;", 1, 5, 5},
-      {".reg .pred %p; testp.normal.f32 %p, %a; selp.b32 %d, %b, 9, %p;", 1, 5, 9},
-      {".reg .pred %p; setp.ne.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", 0x7FC00000, 0, 0},
-      {".reg .pred %p; setp.neu.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", 0x7FC00000, 0, 1},
-      {".reg .pred %p; setp.eq.ftz.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", 1, 0x80000002, 1},
-      {".reg .pred %p; setp.ltu.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", 0x3F800000, 0x7FC00000, 1},
-      {".reg .pred %p; setp.nan.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", 0x3F800000, 0x7FC00000, 1},
-  };
-  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    uint64_t x[128 * 3];
-    for (int i = 0; i < 128; i++)
-      x[3 * i] = cases[k].a, x[3 * i + 1] = cases[k].b;
-    run_lanes(cases[k].text, "b32 b32 b32 b32", x, 128);
-    ck_assert_msg((uint32_t)x[3 * 77] == cases[k].want, "%s %08x %08x: %08x, expected %08x", cases[k].text, cases[k].a,
-                  cases[k].b, (uint32_t)x[3 * 77], cases[k].want);
-  }
-}
-END_TEST
-
-/* ---- Halves: value of a code by definition, rounding by trying the neighbours ------------------------------------ */
-
-static quad half_value(uint32_t h, int bf16) {
-  int fraction = bf16 ? 7 : 10, bias = bf16 ? 127 : 15, e = (int)(h >> fraction) & (bf16 ? 0xFF : 0x1F);
-  quad m = (quad)(h & ((1u << fraction) - 1)) / (quad)(1 << fraction), scale = 1;
-  int power = e ? e - bias : 1 - bias;
-  for (int i = 0; i < abs(power); i++)
-    scale = power > 0 ? scale * 2 : scale / 2;
-  quad v = (e ? 1 + m : m) * scale;
-  return h & 0x8000 ? -v : v;
-}
-static int half_is_nan(uint32_t h, int bf16) {
-  return (h & 0x7FFF) > (bf16 ? 0x7F80u : 0x7C00u);
-}
-static int half_is_inf(uint32_t h, int bf16) {
-  return (h & 0x7FFF) == (bf16 ? 0x7F80u : 0x7C00u);
-}
-
-/* Nearest even code of an exact value: binary search over the ordered codes. */
-static uint32_t round_half(quad v, int negative, int bf16) {
-  uint32_t infinity = bf16 ? 0x7F80 : 0x7C00, lo = 0, hi = infinity;
-  quad a = v < 0 ? -v : v;
-  while (hi - lo > 1) {
-    uint32_t mid = (lo + hi) / 2;
-    if (half_value(mid, bf16) <= a)
-      lo = mid;
-    else
-      hi = mid;
-  }
-  /* The code after the largest number stands for infinity and lies where the next number would. */
-  quad below = half_value(lo, bf16), above = hi == infinity
-                                                 ? 2 * half_value(infinity - 1, bf16) - half_value(infinity - 2, bf16)
-                                                 : half_value(hi, bf16);
-  quad down = a - below, up = above - a;
-  uint32_t code = down < up ? lo : up < down ? hi : lo & 1 ? hi : lo;
-  return code | (negative ? 0x8000u : 0);
-}
-
-/* a + b; where 113 bits are too few, the neighbour with an odd last bit, which is no tie of any shorter format. */
-static quad exact_sum(quad a, quad b) {
-  __extension__ typedef unsigned __int128 image;
-  quad sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
-  image bits;
-  memcpy(&bits, &sum, sizeof bits);
-  if (error == 0 || bits & 1) return sum;
-  bits += (error > 0) == (sum > 0) ? 1 : ~(image)0;
-  memcpy(&sum, &bits, sizeof bits);
-  return sum;
-}
-
-static void half_pairs(uint64_t *x, uint64_t *y, int bf16) {
-  static const uint32_t edges[] = {0,      0x8000, 1,      0x8001, 0x3FF,  0x400,  0x7F,   0x80,
-                                   0x3C00, 0x3F80, 0x7BFF, 0x7C00, 0xFC00, 0x7F7F, 0x7F80, 0x7FFF};
-  uint32_t one = bf16 ? 0x3F80 : 0x3C00;
-  for (int i = 0; i < COUNT * 3; i++) {
-    uint64_t r = next();
-    uint32_t h = r % 6 == 0  ? edges[(r >> 9) % 16]
-                 : r % 6 < 3 ? (uint32_t)(r >> 20 & 0x81FF) + one - 0x100
-                             : (uint32_t)(r >> 24 & 0xFFFF);
-    y[i] = x[i] = h & 0xFFFF;
-  }
-}
-
-static const char *const half_ops[] = {"add", "sub", "mul", "fma"};
-
-START_TEST(half_arithmetic) {
-  int op = _i / 2, bf16 = _i & 1;
-  for (int round = 0; round < 8; round++) {
-    uint64_t x[COUNT * 3], y[COUNT * 3];
-    char text[100];
-    half_pairs(x, y, bf16);
-    snprintf(text, sizeof text, "%s.rn.%s %s;", half_ops[op], bf16 ? "bf16" : "f16", operands(op == 3 ? 3 : 2));
-    run_lanes(text, "b16 b16 b16 b16", x, COUNT);
-    for (int i = 0; i < COUNT; i++) {
-      uint32_t a = (uint32_t)y[3 * i], b = (uint32_t)y[3 * i + 1], c = (uint32_t)y[3 * i + 2], got = (uint32_t)x[3 * i],
-               want;
-      bool special = half_is_nan(a, bf16) || half_is_inf(a, bf16) || half_is_nan(b, bf16) || half_is_inf(b, bf16) ||
-                     (op == 3 && (half_is_nan(c, bf16) || half_is_inf(c, bf16)));
-      if (special) { /* infinities and NaN behave in doubles as they do here */
-        double p = half_is_nan(a, bf16)   ? NAN
-                   : half_is_inf(a, bf16) ? (a & 0x8000 ? -INFINITY : INFINITY)
-                                          : (double)half_value(a, bf16);
-        double q = half_is_nan(b, bf16)   ? NAN
-                   : half_is_inf(b, bf16) ? (b & 0x8000 ? -INFINITY : INFINITY)
-                                          : (double)half_value(b, bf16);
-        double s = half_is_nan(c, bf16)   ? NAN
-                   : half_is_inf(c, bf16) ? (c & 0x8000 ? -INFINITY : INFINITY)
-                                          : (double)half_value(c, bf16);
-        double r = op == 0 ? p + q : op == 1 ? p - q : op == 2 ? p * q : p * q + s;
-        ck_assert(isnan(r) || isinf(r));
-        want = isnan(r) ? 0x7FFF : (bf16 ? 0x7F80u : 0x7C00u) | (r < 0 ? 0x8000u : 0);
-      } else {
-        quad p = half_value(a, bf16), q = half_value(b, bf16), s = half_value(c, bf16);
-        quad r = op == 2 ? p * q : exact_sum(op == 3 ? p * q : p, op == 3 ? s : op == 1 ? -q : q);
-        int sb = (int)(b >> 15) ^ (op == 1), sp = op >= 2 ? (int)((a ^ b) >> 15 & 1) : (int)(a >> 15);
-        int other = op == 3 ? (int)(c >> 15) : sb;
-        /* Exact zero: minus only if both terms are. */
-        int negative = r != 0 ? r < 0 : op == 2 ? sp : sp && other;
-        want = round_half(r, negative, bf16);
-      }
-      ck_assert_msg(got == want, "%s %04x %04x %04x: %04x, expected %04x", text, a, b, c, got, want);
-    }
-  }
-}
-END_TEST
-
-/* The packed form does both halves alike. */
-START_TEST(half_pairs_alike) {
-  static const char *const packed[] = {"add.f16x2", "mul.f16x2",      "fma.rn.f16x2", "fma.rn.relu.bf16x2",
-                                       "min.f16x2", "max.NaN.bf16x2", "sub.bf16x2",   "add.sat.f16x2"};
-  char single[40], text[100];
-  uint64_t lo[COUNT * 3], hi[COUNT * 3], both[COUNT * 3], y[COUNT * 3];
-  int n = strncmp(packed[_i], "fma", 3) == 0 ? 3 : 2;
-  snprintf(single, sizeof single, "%.*s", (int)strlen(packed[_i]) - 2, packed[_i]);
-  half_pairs(lo, y, 0);
-  half_pairs(hi, y, 0);
-  for (int i = 0; i < COUNT * 3; i++)
-    both[i] = lo[i] | hi[i] << 16;
-  snprintf(text, sizeof text, "%s %s;", single, operands(n));
-  run_lanes(text, "b16 b16 b16 b16", lo, COUNT);
-  run_lanes(text, "b16 b16 b16 b16", hi, COUNT);
-  snprintf(text, sizeof text, "%s %s;", packed[_i], operands(n));
-  run_lanes(text, "b32 b32 b32 b32", both, COUNT);
-  for (int i = 0; i < COUNT; i++)
-    ck_assert_msg((uint32_t)both[3 * i] == ((uint32_t)lo[3 * i] & 0xFFFF) + ((uint32_t)hi[3 * i] << 16), "%s: %08x",
-                  text, (uint32_t)both[3 * i]);
+START_TEST(mixed_rows) {
+  vec_check(&mixed, _i);
 }
 END_TEST
 
@@ -366,12 +198,8 @@ int main(void) {
   Suite *s = suite_create("Sim float");
   TCase *c = tcase_create("float");
   tcase_set_timeout(c, 60);
-  tcase_add_loop_test(c, single_precision, 0, 7 * 16);
-  tcase_add_loop_test(c, wide, 0, 7 * 4);
-  tcase_add_loop_test(c, approximations, 0, sizeof functions / sizeof *functions);
-  tcase_add_test(c, approximation_edges);
-  tcase_add_loop_test(c, half_arithmetic, 0, 8);
-  tcase_add_loop_test(c, half_pairs_alike, 0, 8);
+  tcase_add_loop_test(c, plain_rows, 0, vec_rows(&plain));
+  tcase_add_loop_test(c, mixed_rows, 0, vec_rows(&mixed));
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
   srunner_run_all(r, CK_NORMAL);
