@@ -66,7 +66,7 @@ run("--kernel=scale", "--grid=1", "--block=1", broken, code=1, says=["mad.low.u3
 
 # Counters follow from the program: a warp makes 4 trips with one load and one store of 128 bytes, that is 4 sectors.
 done = run("--counters=json", "--entry=half", f"--arg=p=@{path}", *described)
-total = json.loads(done.stdout)["total"]
+total = json.loads(done.stdout)["total"]["counters"]
 requests = rows * 4 * 4 * 2
 assert total["global_requests"] == requests and total["global_sectors"] == 4 * requests, total
 assert total["global_bytes_read"] == total["global_bytes_written"] == rows * 2048, total

@@ -51,5 +51,5 @@ for i, k, j in ((3, 17, 90), (127, 63, 0), (64, 40, 127)):
 for source in ("matmul_pipeline.tir", "matmul_i8.tir", "matmul_fp8.tir"):
     counted = subprocess.run([sys.argv[1], "--counters=json", "--dim=M=1", "--dim=N=1", "--dim=K=4", "--arg=a=random:1", "--arg=b=random:2",
                               str(check.kernels / source)], capture_output=True, text=True, check=True)
-    total = json.loads(counted.stdout)["total"]
+    total = json.loads(counted.stdout)["total"]["counters"]
     assert total["shared_ways"] == 4 * total["shared_requests"] > 0 and total["local_requests"] == 0, (source, total)

@@ -72,7 +72,7 @@ for m, n, k in ((1, 1, 3), (2, 1, 5), (1, 2, 8)):
 # asked twice. Registers stay registers.
 counted = subprocess.run([sys.argv[1], "--counters=json", "--dim=M=1", "--dim=N=1", "--dim=K=4", "--arg=a=random:1", "--arg=b=random:2",
                           str(check.scratch / "kernel.tir")], capture_output=True, text=True, check=True)
-total = json.loads(counted.stdout)["total"]
+total = json.loads(counted.stdout)["total"]["counters"]
 warps, tiles = 4, 4
 assert total["shared_requests"] == warps * tiles * (2 * 8 + 8), total
 assert total["shared_ways"] == 4 * total["shared_requests"], total

@@ -15,5 +15,5 @@ for vec, shapes in ((4, ((4, 4), (32, 32), (28, 100), (36, 64), (132, 44))), (1,
 
 counted = subprocess.run([sys.argv[1], "--counters=json", "--dim=M=16", "--dim=N=24", "--arg=x=random:1",
                           str(check.kernels / "transpose.tir")], capture_output=True, text=True, check=True)
-total = json.loads(counted.stdout)["total"]
+total = json.loads(counted.stdout)["total"]["counters"]
 assert total["shared_requests"] == total["shared_ways"] == 2 * 3 * 8 * 8, total  # 6 tiles, 8 warps, 4 stores and 4 loads
