@@ -78,7 +78,7 @@ void tf_lower_trap(tf_lowering *lowering, tf_abort_site_kind kind, const char *m
     known = other->kind == kind && other->loc.line == site.loc.line && other->loc.column == site.loc.column;
   }
   if (!known) TF_VEC_PUSH(&lowering->context->arena, &lowering->aborts, site);
-  tf_lower_asm(lowering, NULL, "trap; exit;", "", 0, NULL, false);
+  tf_lower_asm(lowering, NULL, "trap; exit;", "", 0, NULL, TF_ASM_EFFECT);
   LLVMBuildUnreachable(lowering->builder);
 }
 

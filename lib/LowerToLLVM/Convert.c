@@ -148,14 +148,31 @@ static LLVMValueRef f32_to_f8_bits(tf_lowering *lowering, LLVMValueRef x, eight_
   return LLVMBuildTrunc(b, LLVMBuildOr(b, code, sign, ""), tf_llvm_int(lowering, 8), "");
 }
 
-/* One 8-bit float; the instruction makes two. Targets without it round in integers. */
-static LLVMValueRef f32_to_f8(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
-  tf_dtype to = *(const tf_dtype *)user;
-  LLVMValueRef args[2] = {LLVMConstNull(LLVMTypeOf(operands[0])), operands[0]};
+static bool is_vector(LLVMValueRef value) {
+  return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+}
+
+static LLVMValueRef f32_to_f8_in_integers(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
+  return f32_to_f8_bits(lowering, operands[0], format_of(*(const tf_dtype *)user));
+}
+
+/* Two 8-bit floats at a time; of one, the upper half is dropped. */
+static LLVMValueRef f32_to_f8_pair(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef byte = tf_llvm_int(lowering, 8);
+  bool both = is_vector(operands[0]);
+  LLVMValueRef low = tf_llvm_extract(lowering, operands[0], 0);
+  LLVMValueRef high = both ? tf_llvm_extract(lowering, operands[0], 1) : LLVMConstNull(LLVMTypeOf(low));
+  LLVMValueRef args[2] = {high, low};
+  LLVMValueRef pair = tf_lower_intrinsic(lowering, *(const tf_intrinsic_id *)user, "a cast to an 8-bit float", 2, args);
+  return both ? LLVMBuildBitCast(b, pair, LLVMVectorType(byte, 2), "") : LLVMBuildTrunc(b, pair, byte, "");
+}
+
+/* Targets without the instruction round in integers. */
+static LLVMValueRef f32_to_f8(tf_lowering *lowering, LLVMValueRef value, tf_dtype to, unsigned width) {
   tf_intrinsic_id id = to == TF_DTYPE_FP8E4M3 ? TF_INTRINSIC_FF_TO_E4M3 : TF_INTRINSIC_FF_TO_E5M2;
-  if (!tf_lower_has_intrinsic(lowering, id)) return f32_to_f8_bits(lowering, operands[0], format_of(to));
-  LLVMValueRef pair = tf_lower_intrinsic(lowering, id, "a cast to an 8-bit float", 2, args);
-  return LLVMBuildTrunc(lowering->builder, pair, tf_llvm_int(lowering, 8), "");
+  if (!tf_lower_has_intrinsic(lowering, id)) return tf_per_lane(lowering, f32_to_f8_in_integers, &to, 1, &value, width);
+  return tf_per_pair(lowering, f32_to_f8_pair, &id, 1, &value, width);
 }
 
 /* Normal numbers move their exponent and mantissa to f32's place; below, the code counts the least steps. */
@@ -183,14 +200,26 @@ static LLVMValueRef f8_bits_to_f32(tf_lowering *lowering, LLVMValueRef code, tf_
   return LLVMBuildBitCast(b, LLVMBuildOr(b, LLVMBuildBitCast(b, value, i32, ""), sign, ""), f32, "");
 }
 
-static LLVMValueRef f8_to_f32(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
-  tf_dtype from = *(const tf_dtype *)user;
-  LLVMValueRef code = LLVMBuildZExt(lowering->builder, operands[0], tf_llvm_int(lowering, 16), "");
+static LLVMValueRef f8_to_f32_in_integers(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
+  return f8_bits_to_f32(lowering, operands[0], *(const tf_dtype *)user);
+}
+
+static LLVMValueRef f8_pair_to_f32(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
+  LLVMBuilderRef b = lowering->builder;
+  LLVMTypeRef word = tf_llvm_int(lowering, 16), f32 = LLVMFloatTypeInContext(lowering->llvm);
+  bool both = is_vector(operands[0]);
+  LLVMValueRef code = both ? LLVMBuildBitCast(b, operands[0], word, "") : LLVMBuildZExt(b, operands[0], word, "");
+  LLVMValueRef pair =
+      tf_lower_intrinsic(lowering, *(const tf_intrinsic_id *)user, "a cast from an 8-bit float", 1, &code);
+  if (both) return LLVMBuildFPExt(b, pair, LLVMVectorType(f32, 2), "");
+  return LLVMBuildFPExt(b, tf_llvm_extract(lowering, pair, 0), f32, "");
+}
+
+static LLVMValueRef f8_to_f32(tf_lowering *lowering, LLVMValueRef value, tf_dtype from, unsigned width) {
   tf_intrinsic_id id = from == TF_DTYPE_FP8E4M3 ? TF_INTRINSIC_E4M3_TO_F16 : TF_INTRINSIC_E5M2_TO_F16;
-  if (!tf_lower_has_intrinsic(lowering, id)) return f8_bits_to_f32(lowering, operands[0], from);
-  LLVMValueRef pair = tf_lower_intrinsic(lowering, id, "a cast from an 8-bit float", 1, &code);
-  LLVMValueRef half = LLVMBuildExtractElement(lowering->builder, pair, tf_llvm_i32(lowering, 0), "");
-  return LLVMBuildFPExt(lowering->builder, half, LLVMFloatTypeInContext(lowering->llvm), "");
+  if (!tf_lower_has_intrinsic(lowering, id))
+    return tf_per_lane(lowering, f8_to_f32_in_integers, &from, 1, &value, width);
+  return tf_per_pair(lowering, f8_pair_to_f32, &id, 1, &value, width);
 }
 
 /* Powers of two, 0 is 2^-127 (subnormal in f32), 255 is NaN. */
@@ -236,7 +265,7 @@ static LLVMValueRef lanes(tf_lowering *lowering, tf_lane_fn *fn, tf_dtype dtype,
 static LLVMValueRef from_f32(tf_lowering *lowering, LLVMValueRef value, tf_dtype to, unsigned width) {
   if (to == TF_DTYPE_F32) return value;
   if (to == TF_DTYPE_TF32) return lanes(lowering, f32_to_tf32, to, value, width);
-  if (to == TF_DTYPE_FP8E4M3 || to == TF_DTYPE_FP8E5M2) return lanes(lowering, f32_to_f8, to, value, width);
+  if (to == TF_DTYPE_FP8E4M3 || to == TF_DTYPE_FP8E5M2) return f32_to_f8(lowering, value, to, width);
   if (to == TF_DTYPE_F8E8M0) return lanes(lowering, f32_to_e8m0, to, value, width);
   LLVMTypeRef type = type_of(lowering, to, width);
   return tf_dtype_bits(to) < 32 ? LLVMBuildFPTrunc(lowering->builder, value, type, "")
@@ -247,7 +276,7 @@ static LLVMValueRef to_f32(tf_lowering *lowering, LLVMValueRef value, tf_dtype f
   LLVMTypeRef f32 = tf_llvm_vector(LLVMFloatTypeInContext(lowering->llvm), width);
   if (tf_dtype_bits(from) == 32) return value;
   if (from == TF_DTYPE_F8E8M0) return lanes(lowering, e8m0_to_f32, from, value, width);
-  if (is_eight_bit(from)) return lanes(lowering, f8_to_f32, from, value, width);
+  if (is_eight_bit(from)) return f8_to_f32(lowering, value, from, width);
   return LLVMBuildFPExt(lowering->builder, value, f32, "");
 }
 

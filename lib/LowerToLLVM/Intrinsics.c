@@ -125,15 +125,15 @@ LLVMValueRef tf_lower_llvm_intrinsic(tf_lowering *lowering, const char *name, un
 }
 
 LLVMValueRef tf_lower_asm(tf_lowering *lowering, LLVMTypeRef result, const char *text, const char *constraints,
-                          unsigned count, LLVMValueRef *args, bool convergent) {
+                          unsigned count, LLVMValueRef *args, tf_asm_kind kind) {
   LLVMTypeRef params[64];
   for (unsigned i = 0; i < count && i < 64; i++)
     params[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef type = LLVMFunctionType(result ? result : LLVMVoidTypeInContext(lowering->llvm), params, count, false);
-  LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
-                                       LLVMInlineAsmDialectATT, false);
+  LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), kind != TF_ASM_PURE,
+                                       false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(lowering->builder, type, code, args, count, "");
-  if (convergent) mark(lowering, call, "convergent");
+  if (kind == TF_ASM_CONVERGENT) mark(lowering, call, "convergent");
   return call;
 }
 

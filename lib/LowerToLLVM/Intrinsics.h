@@ -32,8 +32,9 @@ bool tf_intrinsic_is_known(LLVMContextRef llvm, LLVMModuleRef module, tf_intrins
 LLVMValueRef tf_lower_llvm_intrinsic(tf_lowering *lowering, const char *name, unsigned overload_count,
                                      LLVMTypeRef *overloads, unsigned count, LLVMValueRef *args);
 
-/* Inline PTX. result null: void. Marked as having side effects; convergent if asked. */
+/* Inline PTX. result null: void. What it may do: nothing but its result; effects of its own; effects of all lanes together. */
+typedef enum tf_asm_kind { TF_ASM_PURE, TF_ASM_EFFECT, TF_ASM_CONVERGENT } tf_asm_kind;
 LLVMValueRef tf_lower_asm(tf_lowering *lowering, LLVMTypeRef result, const char *text, const char *constraints,
-                          unsigned count, LLVMValueRef *args, bool convergent);
+                          unsigned count, LLVMValueRef *args, tf_asm_kind kind);
 
 #endif

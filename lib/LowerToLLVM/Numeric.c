@@ -4,6 +4,8 @@
  * two bits, so the second rounding never changes a result. min and max propagate NaN. */
 #include "LowerToLLVM/Numeric.h"
 
+#include <stdio.h>
+
 #include "LowerToLLVM/IntMath.h"
 #include "LowerToLLVM/Intrinsics.h"
 #include "LowerToLLVM/NumericImpl.h"
@@ -34,6 +36,31 @@ LLVMValueRef tf_per_lane(tf_lowering *lowering, tf_lane_fn *fn, const void *user
       lanes[j] = tf_llvm_extract(lowering, operands[j], i);
     LLVMValueRef value = fn(lowering, user, lanes);
     out = tf_llvm_insert(lowering, LLVMTypeOf(value), width, out, value, i);
+  }
+  return out;
+}
+
+/* Two lanes of a vector, or its last one. */
+static LLVMValueRef pair_at(tf_lowering *lowering, LLVMValueRef vector, unsigned at, unsigned width) {
+  if (width <= 2) return vector;
+  if (at + 1 == width) return tf_llvm_extract(lowering, vector, at);
+  LLVMValueRef mask[2] = {tf_llvm_i32(lowering, at), tf_llvm_i32(lowering, at + 1)};
+  return LLVMBuildShuffleVector(lowering->builder, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(mask, 2),
+                                "");
+}
+
+LLVMValueRef tf_per_pair(tf_lowering *lowering, tf_lane_fn *fn, const void *user, unsigned count,
+                         const LLVMValueRef *operands, unsigned width) {
+  LLVMValueRef out = NULL, parts[3];
+  for (unsigned i = 0; i < width; i += 2) {
+    for (unsigned j = 0; j < count; j++)
+      parts[j] = pair_at(lowering, operands[j], i, width);
+    LLVMValueRef value = fn(lowering, user, parts);
+    if (width <= 2) return value;
+    for (unsigned j = 0; j < 2 && i + j < width; j++) {
+      LLVMValueRef lane = tf_llvm_extract(lowering, value, j);
+      out = tf_llvm_insert(lowering, LLVMTypeOf(lane), width, out, lane, i + j);
+    }
   }
   return out;
 }
@@ -71,6 +98,43 @@ bool tf_binary_is_comparison(tf_binary_kind kind) {
   return kind >= TF_BINARY_EQ && kind <= TF_BINARY_GE;
 }
 
+static const char *const predicates[] = {
+    [LLVMRealOEQ] = "eq",  [LLVMRealOGT] = "gt",  [LLVMRealOGE] = "ge",  [LLVMRealOLT] = "lt", [LLVMRealOLE] = "le",
+    [LLVMRealUNO] = "nan", [LLVMRealUGT] = "gtu", [LLVMRealULT] = "ltu", [LLVMRealUNE] = "neu"};
+
+typedef struct comparison {
+  LLVMRealPredicate predicate;
+  tf_dtype dtype;
+} comparison;
+
+/* Two at a time by an instruction of our own choice: LLVM takes comparisons of vectors apart. */
+static LLVMValueRef compare_pair(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
+  LLVMBuilderRef b = lowering->builder;
+  const comparison *c = user;
+  if (LLVMGetTypeKind(LLVMTypeOf(operands[0])) != LLVMVectorTypeKind)
+    return LLVMBuildFCmp(b, c->predicate, operands[0], operands[1], "");
+  char text[64];
+  LLVMTypeRef bit = tf_llvm_int(lowering, 1), bits[2] = {bit, bit}, word = tf_llvm_int(lowering, 32);
+  LLVMValueRef words[2] = {LLVMBuildBitCast(b, operands[0], word, ""), LLVMBuildBitCast(b, operands[1], word, "")};
+  snprintf(text, sizeof text, "setp.%s.%sx2 $0|$1, $2, $3;", predicates[c->predicate], tf_dtype_name(c->dtype));
+  LLVMTypeRef both = LLVMStructTypeInContext(lowering->llvm, bits, 2, false);
+  LLVMValueRef result = tf_lower_asm(lowering, both, text, "=b,=b,r,r", 2, words, TF_ASM_PURE), out = NULL;
+  for (unsigned i = 0; i < 2; i++)
+    out = tf_llvm_insert(lowering, bit, 2, out, LLVMBuildExtractValue(b, result, i, ""), i);
+  return out;
+}
+
+/* 16-bit floats two at a time, where the target compares so. */
+static LLVMValueRef float_compare(tf_lowering *lowering, LLVMRealPredicate predicate, tf_dtype dtype, LLVMValueRef a,
+                                  LLVMValueRef b) {
+  unsigned width = LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMVectorTypeKind ? LLVMGetVectorSize(LLVMTypeOf(a)) : 1;
+  bool packed = dtype == TF_DTYPE_F16 || (dtype == TF_DTYPE_BF16 && tf_target_sm(lowering->module->target) >= 90);
+  LLVMValueRef operands[2] = {a, b};
+  comparison c = {predicate, dtype};
+  return packed ? tf_per_pair(lowering, compare_pair, &c, 2, operands, width)
+                : LLVMBuildFCmp(lowering->builder, predicate, a, b, "");
+}
+
 /* Where the target's min and max can propagate NaN there is an instruction; else: a if a is better or NaN, else b, which
  * keeps a NaN of either side. */
 LLVMValueRef tf_float_extremum(tf_lowering *lowering, bool maximum, LLVMValueRef a, LLVMValueRef b, tf_dtype dtype) {
@@ -80,8 +144,8 @@ LLVMValueRef tf_float_extremum(tf_lowering *lowering, bool maximum, LLVMValueRef
     LLVMValueRef args[2] = {a, b};
     return tf_lower_llvm_intrinsic(lowering, maximum ? "llvm.maximum" : "llvm.minimum", 1, &type, 2, args);
   }
-  LLVMValueRef better = LLVMBuildFCmp(builder, maximum ? LLVMRealUGT : LLVMRealULT, a, b, "");
-  LLVMValueRef b_is_nan = LLVMBuildFCmp(builder, LLVMRealUNO, b, b, "");
+  LLVMValueRef better = float_compare(lowering, maximum ? LLVMRealUGT : LLVMRealULT, dtype, a, b);
+  LLVMValueRef b_is_nan = float_compare(lowering, LLVMRealUNO, dtype, b, b);
   return LLVMBuildSelect(builder, b_is_nan, b, LLVMBuildSelect(builder, better, a, b, ""), "");
 }
 
@@ -106,7 +170,7 @@ static LLVMValueRef float_binary(tf_lowering *lowering, tf_binary_kind kind, tf_
     return tf_per_lane(lowering, kind == TF_BINARY_MOD ? tf_float_mod : tf_float_floor_div, &dtype, 2, operands, width);
   }
   default:
-    return LLVMBuildFCmp(builder, float_predicate(kind), a, b, "");
+    return float_compare(lowering, float_predicate(kind), dtype, a, b);
   }
 }
 

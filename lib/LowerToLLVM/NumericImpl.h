@@ -13,6 +13,9 @@ bool tf_binary_is_comparison(tf_binary_kind kind);
 typedef LLVMValueRef tf_lane_fn(tf_lowering *lowering, const void *user, const LLVMValueRef *operands);
 LLVMValueRef tf_per_lane(tf_lowering *lowering, tf_lane_fn *fn, const void *user, unsigned count,
                          const LLVMValueRef *operands, unsigned width);
+/* The same for a function of two lanes at a time, <2 x T>, or of one (width 1, and the last of an odd width). */
+LLVMValueRef tf_per_pair(tf_lowering *lowering, tf_lane_fn *fn, const void *user, unsigned count,
+                         const LLVMValueRef *operands, unsigned width);
 
 /* NaN-propagating min or max. */
 LLVMValueRef tf_float_extremum(tf_lowering *lowering, bool maximum, LLVMValueRef a, LLVMValueRef b, tf_dtype dtype);

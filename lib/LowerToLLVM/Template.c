@@ -73,5 +73,5 @@ void tf_lower_template(tf_lowering *lowering, const tf_stmt *stmt) {
     tf_string_printf(&constraints, "%s,", constraint_of(LLVMTypeOf(args[i])));
   }
   tf_string_puts(&constraints, "~{memory}");
-  tf_lower_asm(lowering, NULL, asm_text(lowering, decl), constraints.text, stmt->intrinsic.arg_count, args, true);
+  tf_lower_asm(lowering, NULL, asm_text(lowering, decl), constraints.text, stmt->intrinsic.arg_count, args, TF_ASM_CONVERGENT);
 }

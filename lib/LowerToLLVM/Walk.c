@@ -141,10 +141,16 @@ static unsigned width_along(tf_lowering *lowering, const tf_walk *walk, unsigned
   return width;
 }
 
-/* Pairs of 16-bit values, so that packed arithmetic applies; single values otherwise. */
+static bool is_packed(tf_dtype dtype) {
+  return tf_dtype_get_class(dtype) == TF_CLASS_FLOAT && tf_dtype_bits(dtype) <= 16;
+}
+
+/* Pairs where a small float is involved, so that packed arithmetic and conversions apply; single values otherwise. */
 static unsigned register_width(const tf_walk *walk) {
-  unsigned limit = chunk_limit(walk, 0);
-  return tf_dtype_bytes(walk->destination.dtype) == 2 && limit >= 2 ? 2 : 1;
+  bool packed = is_packed(walk->destination.dtype);
+  for (unsigned i = 0; i < walk->source_count; i++)
+    packed |= !walk->sources[i].is_scalar && is_packed(walk->sources[i].tensor.dtype);
+  return packed && chunk_limit(walk, 0) >= 2 ? 2 : 1;
 }
 
 static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
