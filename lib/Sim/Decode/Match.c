@@ -126,26 +126,22 @@ static bool check_needs(tf_decoder *d, const char *what, unsigned isa, unsigned 
   return true;
 }
 
-/* The row's own needs, and those of modifiers that its class of instructions has learnt since. */
+/* The row's own needs, and those of modifiers that memory accesses have learnt since. */
 static bool check_version(tf_decoder *d, const tf_row *row) {
   static const struct {
-    uint8_t cls;
     const char *modifier;
-    unsigned isa, sm, below;
+    unsigned isa, sm;
   } young[] = {
-#define M(cls, modifier, isa, sm)    {TF_CLASS_##cls, modifier, isa, sm, UINT32_MAX},
-#define B(cls, modifier, isa, below) {TF_CLASS_##cls, modifier, isa, 0, below},
+#define M(modifier, isa, sm) {modifier, isa, sm},
 #include "Sim/Decode/Modifiers.def"
 #undef M
-#undef B
   };
   char what[96];
   (void)snprintf(what, sizeof what, "this form of '%s'", row->opcode);
   if (!check_needs(d, what, row->isa, row->sm)) return false;
-  uint8_t cls = row->cls == TF_CLASS_ATOMIC ? TF_CLASS_MEMORY : row->cls;
+  if (row->cls != TF_CLASS_MEMORY && row->cls != TF_CLASS_ATOMIC) return true;
   for (size_t i = 0; i < sizeof young / sizeof *young; i++) {
-    if (young[i].cls != cls || !tf_form_has(&d->form, young[i].modifier)) continue;
-    if (d->module->ptx->target >= young[i].below) continue;
+    if (!tf_form_has(&d->form, young[i].modifier)) continue;
     (void)snprintf(what, sizeof what, "'.%s' on '%s'", young[i].modifier, row->opcode);
     if (!check_needs(d, what, young[i].isa, young[i].sm)) return false;
   }
@@ -203,6 +199,12 @@ static bool refuse_known(tf_decoder *d) {
   return true;
 }
 
+static bool in_reach(const tf_decoder *d, const tf_row *row) {
+  return d->module->ptx->version >= row->isa && d->module->ptx->target >= row->sm;
+}
+
+/* Of two rows for one form the module takes the one it is new enough for; rows that it is too old for come last, to say
+ * so. */
 bool tf_decode_match(tf_decoder *d) {
   size_t count;
   if (!refuse_known(d)) return false;
@@ -212,7 +214,9 @@ bool tf_decode_match(tf_decoder *d) {
   slot expected = {0}, best_slot = {0};
   bool matched = false;
   const char *pattern = "";
-  for (size_t i = 0; i < count; i++) {
+  for (size_t turn = 0; turn < 2 * count; turn++) {
+    size_t i = turn % count;
+    if (in_reach(d, rows[i]) != (turn < count)) continue;
     if (!match_mods(rows[i], d->stmt, &d->form, &reached, &expected)) {
       if (reached >= best) best = reached, best_slot = expected;
       continue;

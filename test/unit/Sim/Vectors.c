@@ -174,28 +174,6 @@ enum {
   PER_FORM = 1024
 };
 
-/* Version and target that the form needs at least. */
-static void needs(const vec_form *f, unsigned *isa, unsigned *sm) {
-  static const struct {
-    unsigned char cls;
-    const char *modifier;
-    unsigned isa, sm, below;
-  } young[] = {
-#define M(cls, modifier, isa, sm)    {TF_CLASS_##cls, modifier, isa, sm, UINT32_MAX},
-#define B(cls, modifier, isa, below) {TF_CLASS_##cls, modifier, isa, 0, below},
-#include "Sim/Decode/Modifiers.def"
-#undef M
-#undef B
-  };
-  if (f->row->isa > *isa) *isa = f->row->isa;
-  if (f->row->sm > *sm) *sm = f->row->sm;
-  for (size_t i = 0; i < sizeof young / sizeof *young; i++) {
-    if (young[i].cls != f->row->cls || !vec_has(f, young[i].modifier) || *sm >= young[i].below) continue;
-    if (young[i].isa > *isa) *isa = young[i].isa;
-    if (young[i].sm > *sm) *sm = young[i].sm;
-  }
-}
-
 /* A module's first lines for the least version and target, from sm_75 on. */
 static int module_head(char *out, size_t room, unsigned isa, unsigned sm) {
   static const struct { unsigned sm, isa; } targets[] = {{75, 63}, {80, 70}, {86, 71}, {89, 78}, {90, 78}, {100, 86}};
@@ -260,10 +238,7 @@ static char *kernel(const vec_suite *suite, vec_form *const *f, unsigned count, 
   size_t room = HEAD + (size_t)count * PER_FORM, n = 0;
   char *text = malloc(room);
   ck_assert_ptr_nonnull(text);
-  unsigned isa = 0, sm = 0;
-  for (unsigned k = 0; k < count; k++)
-    needs(f[k], &isa, &sm);
-  n += (size_t)module_head(text, room, isa, sm);
+  n += (size_t)module_head(text, room, f[0]->row->isa, f[0]->row->sm);
   n += (size_t)kernel_head(text + n, room - n, f[0]);
   n += (size_t)load_operands(text + n, room - n, f[0], lanes);
   for (unsigned k = 0; k < count; k++)
@@ -372,9 +347,7 @@ static bool alike(const vec_form *a, const vec_form *b) {
 /* A combination that the ISA lacks: a load error that names the instruction. The text goes to ptxas too. */
 static void refuse(tf_sim_device *device, const vec_form *f) {
   char text[HEAD + PER_FORM], message[512] = "";
-  unsigned isa = 0, sm = 0;
-  needs(f, &isa, &sm);
-  int n = module_head(text, sizeof text, isa, sm);
+  int n = module_head(text, sizeof text, f->row->isa, f->row->sm);
   n += kernel_head(text + n, sizeof text - (size_t)n, f);
   (void)snprintf(text + n, sizeof text - (size_t)n, "%s\nret;\n}\n", f->text);
   tf_sim_module *module;
