@@ -72,8 +72,12 @@ static const unsigned char *lane_ptr(const tf_access *a, unsigned l) {
   return a->dense ? a->ptr[0] + (size_t)l * a->bytes : a->ptr[l];
 }
 
-static bool in_shared(const tf_cta *c, const unsigned char *p) {
-  return (uintptr_t)p - (uintptr_t)c->shared < c->shared_bytes;
+/* The CTA whose shared memory holds the pointer (a cluster's CTAs reach each other's), or null. */
+static tf_cta *shared_owner(const tf_warp *w, const unsigned char *p) {
+  const tf_cluster *k = w->cta->cluster;
+  for (uint32_t i = 0; i < k->count; i++)
+    if ((uintptr_t)p - (uintptr_t)k->ctas[i]->shared < k->ctas[i]->shared_bytes) return k->ctas[i];
+  return NULL;
 }
 
 static bool in_local(const tf_warp *w, const unsigned char *p) {
@@ -82,8 +86,8 @@ static bool in_local(const tf_warp *w, const unsigned char *p) {
 
 /* Where the init bytes of a resolved pointer are; null if the memory is not tracked. */
 static unsigned char *init_of(tf_warp *w, const tf_access *a, unsigned l, const unsigned char *p) {
-  if (in_shared(w->cta, p))
-    return w->cta->shared_init ? w->cta->shared_init + (p - (unsigned char *)w->cta->shared) : NULL;
+  const tf_cta *owner = shared_owner(w, p);
+  if (owner) return owner->shared_init ? owner->shared_init + (p - (unsigned char *)owner->shared) : NULL;
   if (in_local(w, p)) return w->local_init ? w->local_init + (p - (unsigned char *)w->local) : NULL;
   if (a->space != TF_SPACE_GLOBAL && a->space != TF_SPACE_GENERIC) return NULL;
   const tf_alloc *m = tf_memory_find(&w->launch->device->memory, a->addr[l], a->bytes);
@@ -99,6 +103,15 @@ static void check_init(tf_warp *w, const tf_insn *in, const tf_access *a) {
       tf_find(w, in, l, TF_FIND_uninitialised, a->addr[l], a->bytes,
               "read of %u bytes at 0x%llx that nobody has written", a->bytes, (unsigned long long)a->addr[l]);
     if (a->kind != TF_READ) memset(init, 1, a->bytes);
+  }
+}
+
+void tf_check_forget(tf_warp *w, const tf_access *a) {
+  if (!(w->launch->checks & TF_SIM_CHECK_INIT)) return;
+  for (uint32_t m = a->ok; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m);
+    unsigned char *init = init_of(w, a, l, lane_ptr(a, l));
+    if (init) memset(init, 0, a->bytes);
   }
 }
 

@@ -25,6 +25,9 @@ void tf_check_barrier_done(tf_cta *cta, uint32_t id);
  * been written makes no difference. Counts, marks and checks. */
 void tf_check_access(tf_warp *w, const tf_insn *in, const tf_access *a);
 
+/* The lanes' bytes count as never written again. */
+void tf_check_forget(tf_warp *w, const tf_access *a);
+
 /* CheckRace.c; called through the hooks above when the checker is on. */
 bool tf_race_begin(tf_launch *launch);
 void tf_race_end(tf_launch *launch);

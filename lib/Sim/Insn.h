@@ -7,9 +7,11 @@
  *     operands:  d destination, s source, then a type: an index into the form's types (d0 s1) or a name (du32 sb64);
  *                w doubles the width (dw0), r lets the register be wider (dr0 sr0); D and S are brace lists (D0 Sb32);
  *                p for the type is a predicate (dp sp), e a list's element (De: the first type divided by
- *                the number of elements); m an address; i a constant; l a label; A|B? a pair;
+ *                the number of elements); m an address; i a constant; l a label; _ the sink `_`;
+ *                h the cache policy, which stands there exactly if .L2::cache_hint does; A|B? a pair;
  *                a trailing ? makes it optional. Addresses and constants fill in->imm[0..2] in their order.
- *     isa, sm:   lowest PTX version (78 is 7.8) and target that have it; both checked at load.
+ *     isa, sm:   lowest PTX version (78 is 7.8) and target that have it; both checked at load. Modifiers that are younger
+ *                than their row stand in Decode/Modifiers.def.
  *     class:     what the counters call it. flags: TF_INSN_…
  *  3. Insn/Name.c: includes Insn/Lanes.h, defines the handlers and one `select` per row name, then TF_FAMILY(Name).
  *     select(form) looks at form->mods and form->types, may set form->in->aux, and returns the handler; null refuses the
@@ -108,6 +110,8 @@ enum {
   TF_INSN_CALL = 8,    /* operands are decoded as a call */
   TF_INSN_BRX = 16,    /* operands are decoded as an indexed branch */
   TF_INSN_MEET = 32,   /* gather without data: members may be at other such instructions (bar.warp.sync) */
+  TF_INSN_UNSYNC = 64, /* collective without .sync: sm_70 and younger have it up to PTX 6.3 only */
+  TF_INSN_EXACT = 128, /* of one architecture: the target must end in 'a' */
 };
 
 struct tf_row {

@@ -61,7 +61,8 @@ const tf_row *const *tf_row_find(const tf_device *device, const char *opcode, si
 
 /* Operand.c: decodes the statement's operands after the row's pattern. False with *mismatch set: another row may fit. */
 bool tf_decode_operands(tf_decoder *d, const tf_row *row, bool *mismatch);
-unsigned tf_operands_expected(const char *pattern, unsigned *least);
+/* Most operands of a pattern, and the least; `hint`: the statement has .L2::cache_hint. */
+unsigned tf_operands_expected(const char *pattern, bool hint, unsigned *least);
 uint32_t tf_decode_slot(tf_decoder *d, const tf_ptx_reg *reg, uint32_t index);
 /* A constant broadcast to all lanes, 4, 8 or 16 bytes wide. TF_NO_OPERAND when memory is out. */
 uint32_t tf_decode_const(tf_decoder *d, unsigned width, uint64_t value);

@@ -126,26 +126,49 @@ static bool check_needs(tf_decoder *d, const char *what, unsigned isa, unsigned 
   return true;
 }
 
-/* The row's own needs, and those of modifiers that memory accesses have learnt since. */
-static bool check_version(tf_decoder *d, const tf_row *row) {
+/* True when the statement's modifiers begin with those of `first`. */
+static bool begins(const tf_ptx_stmt *s, const char *first) {
+  for (uint32_t i = 0;; i++) {
+    slot want = next_slot(&first);
+    if (want.length == 0) return true;
+    if (i == s->mod_count || !slot_has(want, s->mods[i])) return false;
+  }
+}
+
+/* Modifiers that are younger than the rows they stand in. */
+static bool check_modifiers(tf_decoder *d, const tf_row *row) {
   static const struct {
-    const char *modifier;
+    const char *opcodes, *first, *modifier;
     unsigned isa, sm;
   } young[] = {
-#define M(modifier, isa, sm) {modifier, isa, sm},
+#define M(opcodes, first, modifier, isa, sm) {opcodes, first, modifier, isa, sm},
 #include "Sim/Decode/Modifiers.def"
 #undef M
   };
+  bool memory = row->cls == TF_CLASS_MEMORY || row->cls == TF_CLASS_ATOMIC;
   char what[96];
-  (void)snprintf(what, sizeof what, "this form of '%s'", row->opcode);
-  if (!check_needs(d, what, row->isa, row->sm)) return false;
-  if (row->cls != TF_CLASS_MEMORY && row->cls != TF_CLASS_ATOMIC) return true;
   for (size_t i = 0; i < sizeof young / sizeof *young; i++) {
-    if (!tf_form_has(&d->form, young[i].modifier)) continue;
+    const char *of = young[i].opcodes;
+    bool meant = *of ? slot_has((slot){of, strlen(of), false}, row->opcode) : memory;
+    if (!meant || !tf_form_has(&d->form, young[i].modifier) || !begins(d->stmt, young[i].first)) continue;
     (void)snprintf(what, sizeof what, "'.%s' on '%s'", young[i].modifier, row->opcode);
     if (!check_needs(d, what, young[i].isa, young[i].sm)) return false;
   }
   return true;
+}
+
+static bool check_version(tf_decoder *d, const tf_row *row) {
+  const tf_ptx_module *m = d->module->ptx;
+  char what[96];
+  (void)snprintf(what, sizeof what, "this form of '%s'", row->opcode);
+  if (!check_needs(d, what, row->isa, row->sm)) return false;
+  if ((row->flags & TF_INSN_UNSYNC) && m->version > 63 && m->target >= 70)
+    return tf_decode_fail(d, row->opcode, "'%s' without .sync ended with PTX 6.3 for sm_70 and younger targets",
+                          row->opcode);
+  if ((row->flags & TF_INSN_EXACT) && m->target_suffix != 'a')
+    return tf_decode_fail(d, row->opcode, "'%s' needs a target of one architecture such as sm_90a, the module has %s",
+                          row->opcode, m->target_name);
+  return check_modifiers(d, row);
 }
 
 static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
@@ -163,15 +186,6 @@ static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
   d->error->unsupported = d->form.refusal != NULL;
   return tf_decode_fail(d, row->opcode, "%s",
                         d->form.refusal ? d->form.refusal : "this combination of modifiers and operands is not legal");
-}
-
-/* True when the statement's modifiers begin with those of `first`. */
-static bool begins(const tf_ptx_stmt *s, const char *first) {
-  for (uint32_t i = 0;; i++) {
-    slot want = next_slot(&first);
-    if (want.length == 0) return true;
-    if (i == s->mod_count || !slot_has(want, s->mods[i])) return false;
-  }
 }
 
 /* Real instructions that this device does not run are told apart from misspelt ones. */
@@ -230,7 +244,7 @@ bool tf_decode_match(tf_decoder *d) {
     if (!mismatch) return false;
   }
   if (!matched) return fail_mods(d, best, best_slot);
-  unsigned least, most = tf_operands_expected(pattern, &least);
+  unsigned least, most = tf_operands_expected(pattern, tf_form_has(&d->form, "L2::cache_hint"), &least);
   if (d->stmt->operand_count >= least && d->stmt->operand_count <= most)
     return tf_decode_fail(d, d->stmt->opcode, "'%s' takes operands of other kinds here (%s)", d->stmt->opcode, pattern);
   return tf_decode_fail(d, d->stmt->opcode, "'%s' takes %u%s operands here, %u given", d->stmt->opcode, least,

@@ -7,7 +7,7 @@
 
 /* One element of an operand pattern; see Insn.h. */
 typedef struct spec {
-  char what;      /* d s D S m i l M */
+  char what;      /* d s D S m i l M _ h */
   bool relaxed;   /* r */
   bool twice;     /* w */
   bool predicate; /* p */
@@ -38,6 +38,7 @@ static bool next_spec(const char **at, const tf_form *form, spec *s, bool *alter
   } else {
     s->type = tf_type_from_name(start, n);
   }
+  if (s->what == 'h') s->type = TF_T_b64;
   s->optional = **at == '?';
   if (s->optional) ++*at;
   *alternative = **at == '|';
@@ -45,14 +46,15 @@ static bool next_spec(const char **at, const tf_form *form, spec *s, bool *alter
   return true;
 }
 
-unsigned tf_operands_expected(const char *pattern, unsigned *least) {
+unsigned tf_operands_expected(const char *pattern, bool hint, unsigned *least) {
   spec s;
   unsigned most = 0;
   bool alternative;
   *least = 0;
   while (next_spec(&pattern, NULL, &s, &alternative)) {
-    most++;
-    *least += !s.optional;
+    bool absent = s.what == 'h' && !hint;
+    most += !absent;
+    *least += !absent && !s.optional;
     if (alternative) next_spec(&pattern, NULL, &s, &alternative);
   }
   return most;
@@ -384,6 +386,7 @@ static bool decode_one(tf_decoder *d, const tf_ptx_operand *o, const spec *s) {
   case 'd':
     return decode_destination(d, o, s);
   case 's':
+  case 'h':
     return decode_source(d, o, s);
   case 'D':
   case 'S':
@@ -393,6 +396,8 @@ static bool decode_one(tf_decoder *d, const tf_ptx_operand *o, const spec *s) {
   case 'M':
     d->insn.member = (uint8_t)d->op_count;
     return decode_source(d, o, &(spec){.what = 's', .type = TF_T_u32});
+  case '_':
+    return push(d, 0, 8);
   case 'i':
     if (o->kind != TF_OP_INT) return tf_decode_fail(d, o->name ? o->name : "", "expected an integer constant");
     return take_imm(d, o->value);
@@ -414,6 +419,8 @@ static bool kind_fits(const spec *s, const tf_ptx_operand *o) {
   switch (s->what) {
   case 'm':
     return o->kind == TF_OP_ADDR;
+  case '_':
+    return o->kind == TF_OP_SINK;
   case 'D':
   case 'S':
     return s->element ? o->kind == TF_OP_VEC : o->kind != TF_OP_ADDR;
@@ -430,10 +437,12 @@ static void reset(tf_decoder *d) {
 }
 
 bool tf_decode_operands(tf_decoder *d, const tf_row *row, bool *mismatch) {
-  unsigned least, most = tf_operands_expected(row->operands, &least), i = 0;
+  bool hint = tf_form_has(&d->form, "L2::cache_hint");
+  unsigned least, most = tf_operands_expected(row->operands, hint, &least), i = 0;
   *mismatch = d->stmt->operand_count < least || d->stmt->operand_count > most;
   if (*mismatch) return false;
   reset(d);
+  unsigned spare = d->stmt->operand_count - least; /* for optional ones, from left to right */
   const char *at = row->operands;
   spec left, right;
   bool alternative;
@@ -443,7 +452,9 @@ bool tf_decode_operands(tf_decoder *d, const tf_row *row, bool *mismatch) {
     if (d->form.operand_count == TF_FORM_OPERANDS) return tf_decode_fail(d, row->opcode, "too many operands");
     unsigned slot = d->form.operand_count++;
     d->form.first[slot] = d->op_count;
-    if (i < d->stmt->operand_count) {
+    bool here = left.what == 'h' ? hint : !left.optional || spare > 0;
+    if (here) {
+      spare -= left.optional;
       const tf_ptx_operand *o = &d->stmt->operands[i++];
       if (!kind_fits(&left, o)) {
         *mismatch = true;

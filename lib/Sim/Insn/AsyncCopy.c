@@ -84,8 +84,8 @@ HANDLER(arrive) {
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_access(w, in, l, addr[l], in->space, TF_ATOMIC, &object) && in->aux)
-      *object = tf_mbarrier_arrive(*object, 1, false);
+    if (tf_mbarrier_object(w, in, l, addr[l], in->space, &object) && in->aux)
+      (void)tf_mbarrier_arrive(w, in, l, object, 1, false);
   }
 }
 
@@ -126,8 +126,8 @@ static void bulk_lane(tf_warp *w, const tf_insn *in, unsigned l, bulk b, uint64_
   if (!bulk_pointer(w, in, l, to, b.to, bytes, TF_WRITE, &q)) return;
   memmove(q, p, bytes);
   w->worker->progress++;
-  if (b.barrier && tf_mbarrier_access(w, in, l, barrier, TF_SPACE_SHARED, TF_ATOMIC, &object))
-    *object = tf_mbarrier_complete(*object, bytes);
+  if (b.barrier && tf_mbarrier_object(w, in, l, barrier, TF_SPACE_SHARED, &object))
+    (void)tf_mbarrier_complete(w, in, l, object, bytes);
 }
 
 static void run_bulk(tf_warp *w, const tf_insn *in, uint32_t mask, bulk b) {

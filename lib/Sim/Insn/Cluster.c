@@ -4,15 +4,19 @@
  * loop around them lets other warps on. */
 #include "Sim/Insn/Mbarrier.h"
 
-enum { DROP = 1, EXPECT = 2, COUNTED = 4, PARITY = 8, COMPLETE = 16 };
+enum { DROP = 1, EXPECT = 2, COUNTED = 4, PARITY = 8, COMPLETE = 16, STAYS = 32 };
 
 HANDLER(init) {
   uint64_t addr[TF_LANES], *object;
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_access(w, in, l, addr[l], in->space, TF_WRITE, &object))
-      *object = tf_mbarrier_new(SLOT(const uint32_t, 1)[l] & (uint32_t)TF_MBAR_COUNT);
+    uint32_t count = SLOT(const uint32_t, 1)[l];
+    if (!tf_mbarrier_access(w, in, l, addr[l], in->space, TF_WRITE, &object)) continue;
+    if (count == 0 || count > TF_MBAR_COUNT)
+      (void)tf_mbarrier_bad(w, in, l, "a count of arrivals must be 1 to 2^20 - 1", count);
+    else
+      *object = tf_mbarrier_new(count);
   }
 }
 
@@ -25,15 +29,6 @@ HANDLER(inval) {
   }
 }
 
-/* The live object of a lane, or null after a report. */
-static uint64_t *live_object(tf_warp *w, const tf_insn *in, unsigned l, uint64_t address) {
-  uint64_t *object;
-  if (!tf_mbarrier_access(w, in, l, address, in->space, TF_ATOMIC, &object)) return NULL;
-  if (*object & TF_MBAR_LIVE) return object;
-  tf_find(w, in, l, TF_FIND_mbarrier, address, 8, "no mbarrier was initialised at this address");
-  return NULL;
-}
-
 HANDLER(mbar_arrive) {
   uint64_t addr[TF_LANES], *state = SLOT(uint64_t, 0), *object;
   const uint32_t *operand = in->aux & COUNTED ? SLOT(const uint32_t, 2) : NULL;
@@ -41,10 +36,12 @@ HANDLER(mbar_arrive) {
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     uint32_t n = operand ? operand[l] : 1;
-    if (!(object = live_object(w, in, l, addr[l]))) continue;
+    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, &object)) continue;
     uint64_t before = *object;
-    if (in->aux & EXPECT) *object = tf_mbarrier_expect(*object, n);
-    *object = tf_mbarrier_arrive(*object, in->aux & EXPECT ? 1 : n, in->aux & DROP);
+    bool ends = !(in->aux & EXPECT) && n == (before & TF_MBAR_COUNT) && (before & TF_MBAR_TX) == TF_MBAR_TX_0;
+    if ((in->aux & STAYS) && ends) (void)tf_mbarrier_bad(w, in, l, ".noComplete completes the phase", n);
+    if ((in->aux & EXPECT) && !tf_mbarrier_expect(w, in, l, object, n)) continue;
+    if (!tf_mbarrier_arrive(w, in, l, object, in->aux & EXPECT ? 1 : n, in->aux & DROP)) continue;
     state[l] = before;
   }
 }
@@ -55,8 +52,8 @@ HANDLER(tx) {
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (!(object = live_object(w, in, l, addr[l]))) continue;
-    *object = in->aux & COMPLETE ? tf_mbarrier_complete(*object, bytes[l]) : tf_mbarrier_expect(*object, bytes[l]);
+    if (tf_mbarrier_object(w, in, l, addr[l], in->space, &object))
+      (void)(in->aux & COMPLETE ? tf_mbarrier_complete : tf_mbarrier_expect)(w, in, l, object, bytes[l]);
   }
 }
 
@@ -67,7 +64,7 @@ HANDLER(wait_phase) {
   tf_access_addresses(w, in, in->op[1], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (!(object = live_object(w, in, l, addr[l]))) continue;
+    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, &object)) continue;
     bool asked = in->aux & PARITY ? SLOT(const uint32_t, 2)[l] & 1 : (SLOT(const uint64_t, 2)[l] & TF_MBAR_PHASE) != 0;
     if (((*object & TF_MBAR_PHASE) != 0) != asked) done |= 1u << l;
   }
@@ -116,16 +113,29 @@ SELECTOR(select_inval) {
   (void)f;
   return inval;
 }
+/* An order and its scope stand together or not at all. */
+static bool ordered_in_scope(tf_form *f) {
+  static const char *const orders[] = {"release", "relaxed", "acquire"};
+  bool order = false, scope = tf_form_has(f, "cta") || tf_form_has(f, "cluster");
+  for (unsigned i = 0; i < 3; i++)
+    order |= tf_form_has(f, orders[i]);
+  if (order != scope) f->refusal = order ? "the order needs a scope" : "the scope needs an order";
+  return order == scope;
+}
+
 SELECTOR(select_mbar_arrive) {
+  if (!ordered_in_scope(f)) return NULL;
   f->in->aux = (strcmp(f->mods[0], "arrive_drop") == 0 ? DROP : 0) | (tf_form_has(f, "expect_tx") ? EXPECT : 0) |
-               (f->operand_count > 2 && f->count[2] ? COUNTED : 0);
+               (tf_form_has(f, "noComplete") ? STAYS : 0) | (f->operand_count > 2 && f->count[2] ? COUNTED : 0);
   return mbar_arrive;
 }
 SELECTOR(select_tx) {
+  if (!ordered_in_scope(f)) return NULL;
   f->in->aux = strcmp(f->mods[0], "complete_tx") == 0 ? COMPLETE : 0;
   return tx;
 }
 SELECTOR(select_wait) {
+  if (!ordered_in_scope(f)) return NULL;
   f->in->aux = tf_form_has(f, "parity") ? PARITY : 0;
   return wait_phase;
 }

@@ -161,6 +161,38 @@ HANDLER(nothing) {
 }
 ALWAYS(select_nothing, nothing)
 
+/* discard.L2: the bytes are nobody's from now on, as if they were overwritten with nothing in particular. */
+HANDLER(discard) {
+  tf_access a = {.mask = mask, .bytes = 128, .align = 128, .kind = TF_WRITE, .space = in->space};
+  tf_access_addresses(w, in, in->op[0], 0, in->imm[0], a.addr);
+  tf_access_fill(&a);
+  tf_access_slow(w, in, &a);
+  w->worker->progress++;
+  if (w->watch) tf_check_access(w, in, &a);
+  if (w->watch) tf_check_forget(w, &a);
+}
+
+/* A constant operand must lie in [least, most] and be a multiple of `step`. */
+static tf_handler hint_within(tf_form *f, unsigned at, int64_t least, int64_t most, int64_t step, const char *refusal) {
+  int64_t value = f->in->imm[at];
+  if (value >= least && value <= most && value % step == 0) return nothing;
+  f->refusal = refusal;
+  return NULL;
+}
+SELECTOR(select_line) {
+  return hint_within(f, 1, 128, 128, 1, "the size must be 128 bytes");
+}
+SELECTOR(select_discard) {
+  return select_line(f) ? discard : NULL;
+}
+SELECTOR(select_pmevent) {
+  bool mask = tf_form_has(f, "mask");
+  return hint_within(f, 0, 0, mask ? 65535 : 15, 1, mask ? "the mask has 16 bits" : "events are 0 to 15");
+}
+SELECTOR(select_setmaxnreg) {
+  return hint_within(f, 0, 24, 256, 8, "the number of registers must be a multiple of 8 from 24 to 256");
+}
+
 HANDLER(yield) {
   (void)in;
   (void)mask;

@@ -164,7 +164,8 @@ enum { ACCESSES = sizeof accesses / sizeof *accesses, LANE = 64 };
 /* Pairs of a load and a store of one space. */
 static const struct {
   const char *load, *store;
-  char space; /* 'g' global, 's' shared, 'l' local */
+  char
+      space; /* 'g' global, 's' shared, 'l' local, 'u' ldu, 'c' const, 'p' a call's parameter, 'e' the kernel's; 'w' global, 256 bits only */
 } modes[] = {
     {"ld", "st", 'g'},
     {"ld.weak.global.ca", "st.weak.global.wb", 'g'},
@@ -183,9 +184,9 @@ static const struct {
     {"ld.global.L1::evict_first.L2::256B", "st.global.L1::evict_first", 'g'},
     {"ld.global.L1::evict_last", "st.global.L1::evict_last", 'g'},
     {"ld.global.L1::no_allocate.L2::cache_hint", "st.global.L1::no_allocate.L2::cache_hint", 'g'},
-    {"ld.global.L2::evict_normal", "st.global.L2::evict_normal", 'g'},
-    {"ld.global.L2::evict_first", "st.global.L2::evict_first", 'g'},
-    {"ld.global.L2::evict_last", "st.global.L2::evict_last", 'g'},
+    {"ld.global.L2::evict_normal", "st.global.L2::evict_normal", 'w'},
+    {"ld.global.L2::evict_first", "st.global.L2::evict_first", 'w'},
+    {"ld.global.L2::evict_last", "st.global.L2::evict_last", 'w'},
     {"ld.shared", "st.shared", 's'},
     {"ld.shared::cta", "st.shared::cta", 's'},
     {"ld.shared::cluster", "st.shared::cluster", 's'},
@@ -195,6 +196,7 @@ static const struct {
     {"ld.const", "st", 'c'},
     {"ld.param", "st.param", 'p'},
     {"ld.param::func", "st.param::func", 'p'},
+    {"ld.param::entry", "st", 'e'},
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -220,6 +222,7 @@ static void write_access(char *out, unsigned mode, const char *type, unsigned n,
   sprintf(load, "%s%s.%s %s, [%s]%s;\n", modes[mode].load, vector, type, list,
           space == 'c'          ? "constant"
           : space == 'p'        ? "slot"
+          : space == 'e'        ? "q"
           : strchr("sl", space) ? "%rd2"
                                 : "%rd1",
           hint);
@@ -234,7 +237,8 @@ static void write_access(char *out, unsigned mode, const char *type, unsigned n,
                          ".const .align 32 .b8 constant[32] = {1, 130, 3, 132, 5, 134, 7, 136, 9, 138, 11, 140, 13, "
                          "142, 15, 144, 17, 146, 19, 148, 21, 150, 23, 152, 25, 154, 27, 156, 29, 158, 31, 160};\n");
   k += (size_t)sprintf(out + k,
-                       ".visible .entry k(.param .u64 p) {\n.reg .%s %%t<9>; .reg .b64 %%rd<5>; .reg .b32 %%r;\n"
+                       ".visible .entry k(.param .u64 p, .param .align 32 .b8 q[32]) {\n.reg .%s %%t<9>; .reg .b64 "
+                       "%%rd<5>; .reg .b32 %%r;\n"
                        "ld.param.u64 %%rd0, [p]; mov.u32 %%r, %%tid.x; mul.wide.u32 %%rd1, %%r, 64; mov.u64 %%rd3, "
                        "0;\nadd.u64 %%rd1, %%rd0, %%rd1;\n",
                        is_float || wide ? type : "b64");
@@ -258,15 +262,20 @@ static void write_access(char *out, unsigned mode, const char *type, unsigned n,
 
 static void check_access(unsigned mode, const char *type, unsigned n, bool young) {
   char ptx[4096];
-  unsigned char x[32 * LANE], y[32 * LANE];
+  unsigned char x[32 * LANE], y[32 * LANE], entry[32];
   unsigned bits = bits_of(type), bytes = n * bits / 8;
   write_access(ptx, mode, type, n, young);
   for (size_t i = 0; i < sizeof x; i++)
     x[i] = y[i] = (unsigned char)(next() >> 16);
-  run_ptx(young ? "sm_100" : "sm_90", ptx, 1, 32, x, sizeof x);
+  for (size_t i = 0; i < sizeof entry; i++)
+    entry[i] = (unsigned char)(next() >> 16);
+  run_ptx_with(
+      &(run_ptx_config){
+          .profile = young ? "sm_100" : "sm_90", .grid = 1, .block = 32, .more = entry, .more_bytes = sizeof entry},
+      ptx, x, sizeof x);
   for (unsigned l = 0; l < 32; l++) {
     unsigned char *want = y + (size_t)l * LANE, from[32];
-    memcpy(from, want, 32);
+    memcpy(from, modes[mode].space == 'e' ? entry : want, 32);
     for (unsigned i = 0; i < 32 && modes[mode].space == 'c'; i++)
       from[i] = (unsigned char)(i % 2 ? 129 + i : 1 + i);
     memcpy(want + 32, from, bytes);
@@ -281,6 +290,8 @@ static void check_access(unsigned mode, const char *type, unsigned n, bool young
 START_TEST(access_forms) {
   for (unsigned mode = 0; mode < MODES; mode++) {
     bool old = modes[mode].space == 'u';
+    bool global = strchr("gw", modes[mode].space) && !strstr(modes[mode].load, "mmio");
+    if (accesses[_i].young ? !global : modes[mode].space == 'w') continue;
     if (old && (accesses[_i].young || bits_of(accesses[_i].type) == 128)) continue;
     for (unsigned n = accesses[_i].young ? accesses[_i].most : 1; n <= accesses[_i].most; n *= 2)
       check_access(mode, accesses[_i].type, n, accesses[_i].young);

@@ -28,29 +28,39 @@ typedef struct form {
 static const form forms[] = {
     {16, 8, F32, F16, F16, F32, ""},
     {16, 8, F16, F16, F16, F16, ""},
-    {16, 8, F32, F16, F16, F16, ""},
     {16, 16, F32, F16, F16, F32, ""},
     {16, 16, F16, F16, F16, F16, ""},
-    {16, 16, F16, F16, F16, F32, ""},
     {16, 8, F32, BF16, BF16, F32, ""},
     {16, 16, F32, BF16, BF16, F32, ""},
     {16, 4, F32, TF32, TF32, F32, ""},
     {16, 8, F32, TF32, TF32, F32, ""},
     {16, 32, F32, E4M3, E4M3, F32, ""},
+    {16, 32, F32, E4M3, E5M2, F32, ""},
     {16, 32, F32, E5M2, E4M3, F32, ""},
     {16, 32, F16, E4M3, E5M2, F16, ""},
+    {16, 32, F16, E5M2, E4M3, F16, ""},
     {16, 16, F32, E5M2, E5M2, F32, ""},
+    {16, 16, F32, E4M3, E4M3, F32, ""},
+    {16, 16, F16, E4M3, E5M2, F16, ""},
+    {16, 16, F16, E5M2, E4M3, F16, ""},
     {8, 16, S32, S8, S8, S32, ""},
     {8, 16, S32, U8, S8, S32, ""},
+    {8, 16, S32, S8, U8, S32, ".satfinite"},
+    {8, 16, S32, U8, U8, S32, ".satfinite"},
     {16, 16, S32, S8, U8, S32, ""},
     {16, 32, S32, S8, S8, S32, ""},
     {16, 32, S32, U8, U8, S32, ""},
     {16, 32, S32, S8, S8, S32, ".satfinite"},
     {8, 32, S32, S4, U4, S32, ""},
+    {8, 32, S32, U4, S4, S32, ".satfinite"},
+    {8, 32, S32, U4, U4, S32, ""},
     {16, 32, S32, S4, S4, S32, ""},
     {16, 64, S32, U4, S4, S32, ""},
+    {16, 32, S32, S4, U4, S32, ".satfinite"},
+    {16, 64, S32, U4, U4, S32, ""},
     {16, 64, S32, S4, S4, S32, ".satfinite"},
     {8, 128, S32, B1, B1, S32, ".xor.popc"},
+    {8, 128, S32, B1, B1, S32, ".and.popc"},
     {16, 128, S32, B1, B1, S32, ".and.popc"},
     {16, 256, S32, B1, B1, S32, ".xor.popc"},
     {16, 256, S32, B1, B1, S32, ".and.popc"},
@@ -163,8 +173,14 @@ static void place(uint32_t *lane_words, unsigned i, kind t, uint64_t code) {
   }
 }
 
-static void fill(const form *f, data *d) {
-  memset(d, 0, sizeof *d);
+/* One element of A and one of B that meet, so that a wrong place anywhere shows in one result. */
+static void choose_one_hot(const form *f, data *d) {
+  unsigned i = roll(f->m), k = roll(f->k), j = roll(8);
+  d->a[i][k] = 1;
+  d->b[k][j] = f->b == S4 || f->b == S8 ? -1 : 1;
+}
+
+static void choose(const form *f, data *d) {
   for (unsigned i = 0; i < f->m; i++)
     for (unsigned k = 0; k < f->k; k++)
       d->a[i][k] = element(f->a);
@@ -174,6 +190,11 @@ static void fill(const form *f, data *d) {
   for (unsigned i = 0; i < f->m; i++)
     for (unsigned j = 0; j < 8; j++)
       d->c[i][j] = extra_is(f, 's') ? (roll(2) ? 2147483000.0 : -2147483000.0) : element(f->c);
+}
+
+static void fill(const form *f, data *d, bool one_hot) {
+  memset(d, 0, sizeof *d);
+  (one_hot ? choose_one_hot : choose)(f, d);
   for (unsigned l = 0; l < 32; l++) {
     unsigned row, col;
     for (unsigned i = 0; i < f->m * f->k / 32; i++) {
@@ -288,8 +309,8 @@ START_TEST(every_form) {
   char ptx[8192];
   const form *f = &forms[_i];
   write_kernel(f, ptx);
-  for (int round = 0; round < 8; round++) {
-    fill(f, &d);
+  for (int round = 0; round < 16; round++) {
+    fill(f, &d, round >= 8);
     run_ptx("sm_90", ptx, 1, 32, d.regs, sizeof d.regs);
     compare(f, &d);
   }

@@ -33,6 +33,7 @@ E(shuffled, {
   unsigned from = v == 0 ? lane - 3 : v == 1 ? lane + 3 : v == 2 ? lane ^ 3 : 3;
   return from < 32 ? A(first + from) : A(i);
 })
+E(in_range, { return v == 0 ? lane >= 3 : v == 1 ? lane + 3 < 32 : 1; })
 static uint32_t ballot(const uint64_t *y, unsigned first) {
   uint32_t m = 0;
   for (unsigned l = 0; l < 32; l++)
@@ -81,6 +82,7 @@ E(decided, {
   return v % 2 ? any : all;
 })
 E(neighbour, { return A(i ^ 64); })
+E(consumed, { return i < 64 ? A(i) : A(i ^ 64); })
 /* Row r of matrix k holds words 4 r … 4 r + 3 of that matrix's 32; lane l's fragment is word l. */
 E(transposed, {
   unsigned row = lane / 4, col = lane % 4 * 2;
@@ -123,17 +125,24 @@ E(zero, { return 0; })
 #define PRED  ".reg .pred %p<3>; .reg .b32 %t<4>; and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0;\n"
 #define GIVE  "\nselp.b32 %d, 1, 0, %p1;"
 #define PLACE ".reg .b32 %u<3>; .shared .align 16 .b32 s[128]; mov.u32 %u0, s; mov.u32 %u1, %tid.x;\n"
-#define WARP  "and.b32 %u2, %u1, 96; shl.b32 %u2, %u2, 2; add.u32 %u0, %u0, %u2; and.b32 %u1, %u1, 31;\n"
-#define ROW   "and.b32 %u2, %u1, 7; shl.b32 %u2, %u2, 4; add.u32 %u2, %u0, %u2;\n"
+#define SHARE                                                                                                          \
+  PLACE "shl.b32 %u2, %u1, 2; add.u32 %u2, %u0, %u2; xor.b32 %u1, %u2, 256; st.shared.b32 [%u2], %a; mov.b32 %d, "     \
+        "%a;\n"
+#define NEIGHBOUR "ld.shared.b32 %d, [%u1];"
+#define PRODUCE   ".reg .pred %q; setp.ge.u32 %q, %tid.x, 64; @%q bra $c; "
+#define WARP      "and.b32 %u2, %u1, 96; shl.b32 %u2, %u2, 2; add.u32 %u0, %u0, %u2; and.b32 %u1, %u1, 31;\n"
+#define ROW       "and.b32 %u2, %u1, 7; shl.b32 %u2, %u2, 4; add.u32 %u2, %u0, %u2;\n"
 #define MBAR(n)                                                                                                        \
   ".reg .b64 %w; .shared .align 8 .b64 m; setp.eq.u32 %p0, %u1, 0; @%p0 mbarrier.init.<shared|shared::cta>"            \
   ".b64 [m], " n "; bar.sync 0;\n"
 #define OWN "shl.b32 %u1, %u1, 2; add.u32 %u1, %u0, %u1;\n"
 
-static const struct {
+typedef struct form {
   const char *text;
   expected want;
-} forms[] = {
+} form;
+
+static const form forms[] = {
     {"shfl.sync.<up|down|bfly|idx>.b32 %d, %a, 3, <0|31|31|31>, -1;", shuffled},
     {PRED "vote.sync.<all|any|uni>.pred %p1, %p0, -1;" GIVE, voted},
     {PRED "vote.sync.ballot.b32 %d, %p0, -1;", ballots},
@@ -143,13 +152,24 @@ static const struct {
     {PRED "elect.sync _|%p1, -1;" GIVE, elected},
     {"redux.sync.<add|min|max|add|min|max>.<u32|u32|u32|s32|s32|s32> %d, %a, -1;", reduced},
     {"redux.sync.<and|or|xor>.b32 %d, %a, -1;", combined},
-    {PRED "<bar|bar.cta|barrier|barrier.cta>.red.popc<|.aligned>.u32 %d, <1|2, 128>, %p0;", counted},
-    {PRED "<bar|bar|barrier|barrier.cta>.red.<and|or>.pred %p1, 1, %p0;" GIVE, decided},
-    {PRED "<bar|bar.cta|barrier|barrier.cta>.red.<and|or><|.aligned>.pred %p1, 3, 128, %p0;" GIVE, decided},
-    {PLACE "shl.b32 %u2, %u1, 2; add.u32 %u2, %u0, %u2; st.shared.b32 [%u2], %a; <bar|bar.cta|barrier|barrier.cta>.sync"
-           "<|.aligned> 4<|, 128>; xor.b32 %u2, %u1, 64; shl.b32 %u2, %u2, 2; add.u32 %u2, %u0, %u2; ld.shared.b32 %d, "
-           "[%u2];",
-     neighbour},
+    {PRED "<bar|bar.cta>.red.popc.u32 %d, 2, %p0;", counted},
+    {PRED "<bar|bar.cta>.red.popc.u32 %d, 2, 128, %p0;", counted},
+    {PRED "<barrier|barrier.cta|barrier.cta>.red.popc<|.aligned|>.u32 %d, 2, %p0;", counted},
+    {PRED "<barrier|barrier.cta|barrier.cta>.red.popc<|.aligned|>.u32 %d, 15, 128, %p0;", counted},
+    {PRED "<bar|bar.cta>.red.<and|or>.pred %p1, 1, %p0;" GIVE, decided},
+    {PRED "<bar|bar.cta>.red.<and|or>.pred %p1, 1, 128, %p0;" GIVE, decided},
+    {PRED "<barrier|barrier.cta|barrier|barrier.cta>.red.<and|or><.aligned|.aligned||>.pred %p1, 3, %p0;" GIVE,
+     decided},
+    {PRED "<barrier|barrier.cta|barrier|barrier.cta>.red.<and|or><.aligned|.aligned||>.pred %p1, 3, 128, %p0;" GIVE,
+     decided},
+    {SHARE "<bar|bar.cta>.sync 4<|, 128>; " NEIGHBOUR, neighbour},
+    {SHARE "<barrier|barrier.cta|barrier>.sync<|.aligned|.aligned> 4<|, 128>; " NEIGHBOUR, neighbour},
+    /* Two warps store and go on, two wait and read. */
+    {SHARE PRODUCE "<bar|bar.cta>.arrive 5, 128; bra $e;\n$c: bar.sync 5, 128; " NEIGHBOUR " $e:", consumed},
+    {SHARE PRODUCE
+     "<barrier|barrier.cta|barrier>.arrive<|.aligned|.aligned> 5, 128; bra $e;\n$c: barrier.sync 5, 128; " NEIGHBOUR
+     " $e:",
+     consumed},
     {"movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;", transposed},
     {PLACE WARP ROW OWN
      "st.shared.b32 [%u1], %a; bar.warp.sync -1; ldmatrix.sync.aligned.m8n8.x1.<shared|shared::cta>.b16 "
@@ -218,13 +238,24 @@ static const struct {
      "mapa.shared::cluster.u32 %u1, %u0, 0; getctarank.shared::cluster.u32 %d, %u1; barrier.cluster.arrive<|.release|"
      ".relaxed><|.aligned>; barrier.cluster.wait<|.acquire><|.aligned>;",
      zero},
-    {"<membar.cta|membar.sys|membar.proxy.alias|fence.sc.cta|fence.acq_rel.cluster|fence.acquire.gpu|fence.release.sys|"
-     "fence.proxy.alias|fence.proxy.async|fence.mbarrier_init.release.cluster>; nanosleep.u32 1; "
-     "mov.<b32|u32|s32|f16x2|"
-     "bf16x2> %d, %a;",
+    {"<membar.cta|membar.gl|membar.sys|membar.proxy.alias|fence.cta|fence.sc.cta|fence.acq_rel.cluster|fence.acquire."
+     "gpu|"
+     "fence.release.sys|fence.proxy.alias|fence.proxy.async|fence.mbarrier_init.release.cluster|fence.acquire."
+     "sync_restrict::shared::cluster.cluster|fence.release.sync_restrict::shared::cta.cluster|fence.proxy.async.global|"
+     "fence.proxy.async.shared::cta|fence.proxy.async.shared::cluster|fence.proxy.async::generic.acquire.sync_restrict:"
+     ":"
+     "shared::cluster.cluster|fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster>; nanosleep.u32 1; "
+     "mov.<b32|u32|s32> %d, %a;",
      same},
 };
-enum { FORMS = sizeof forms / sizeof *forms };
+/* Before PTX 6.4 the lanes that are there take part, without a mask. */
+static const form old_forms[] = {
+    {"shfl.<up|down|bfly|idx>.b32 %d, %a, 3, <0|31|31|31>;", shuffled},
+    {PRED "shfl.<up|down|bfly|idx>.b32 %t0|%p1, %a, 3, <0|31|31|31>;" GIVE, in_range},
+    {PRED "vote.<all|any|uni>.pred %p1, %p0;" GIVE, voted},
+    {PRED "vote.ballot.b32 %d, %p0;", ballots},
+};
+enum { FORMS = sizeof forms / sizeof *forms, OLD_FORMS = sizeof old_forms / sizeof *old_forms };
 
 /* Writes variant v of a text; returns how many it has. */
 static unsigned expand(const char *text, unsigned v, char *out) {
@@ -250,22 +281,31 @@ static unsigned expand(const char *text, unsigned v, char *out) {
   return most;
 }
 
-START_TEST(every_form) {
+static void check_form(const form *f, void (*run)(const char *, const char *, uint64_t *, unsigned)) {
   static uint64_t x[3 * COUNT], y[3 * COUNT];
   char text[1024];
-  unsigned variants = expand(forms[_i].text, 0, text);
+  unsigned variants = expand(f->text, 0, text);
   for (unsigned round = 0; round < 4 * variants; round++) {
     unsigned v = round % variants;
     for (int i = 0; i < 3 * COUNT; i++) /* all alike in every other round, so that votes come out either way */
       y[i] = x[i] = round / variants % 2 ? (next() & ~UINT64_C(1)) | (round / variants == 3) : next();
-    (void)expand(forms[_i].text, v, text);
-    run_lanes(text, "b32 b32 b32 b32", x, COUNT);
+    (void)expand(f->text, v, text);
+    run(text, "b32 b32 b32 b32", x, COUNT);
     for (unsigned i = 0; i < COUNT; i++) {
-      uint32_t want = (uint32_t)forms[_i].want(y, i, v);
+      uint32_t want = (uint32_t)f->want(y, i, v);
       ck_assert_msg((uint32_t)x[3 * i] == want, "%s\nthread %u: got %x, expected %x", text, i, (unsigned)x[3 * i],
                     want);
     }
   }
+}
+
+START_TEST(every_form) {
+  check_form(&forms[_i], run_lanes);
+}
+END_TEST
+
+START_TEST(every_old_form) {
+  check_form(&old_forms[_i], run_old_lanes);
 }
 END_TEST
 
@@ -274,6 +314,7 @@ int main(void) {
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, every_form, 0, FORMS);
+  tcase_add_loop_test(tcase, every_old_form, 0, OLD_FORMS);
   suite_add_tcase(suite, tcase);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);
