@@ -42,14 +42,14 @@ static void describe(const tf_memory *m, uint64_t address, char *text, size_t si
 
 static unsigned char *refuse(tf_warp *w, const tf_insn *in, unsigned lane, const tf_access *a, tf_finding kind,
                              const char *what, const char *more) {
-  tf_find(w, in, lane, kind, a->addr[lane], a->bytes, "%s of %u bytes at 0x%llx: %s%s", verb(a), a->bytes,
-          (unsigned long long)a->addr[lane], what, more);
+  tf_find(w, in, lane, kind, a->addr[lane], tf_access_bytes(a, lane), "%s of %u bytes at 0x%llx: %s%s", verb(a),
+          tf_access_bytes(a, lane), (unsigned long long)a->addr[lane], what, more);
   return NULL;
 }
 
 static unsigned char *global_lane(tf_warp *w, const tf_insn *in, unsigned lane, const tf_access *a, uint64_t address) {
   const tf_memory *m = &w->launch->device->memory;
-  tf_alloc *found = tf_memory_find(m, address, a->bytes);
+  tf_alloc *found = tf_memory_find(m, address, tf_access_bytes(a, lane));
   if (found) {
     if (found->constant && a->kind != TF_READ)
       return refuse(w, in, lane, a, TF_FIND_const_write, "constant memory", "");
@@ -72,7 +72,8 @@ static unsigned char *shared_lane(tf_warp *w, const tf_insn *in, unsigned lane, 
     c = c->cluster->ctas[rank - 1];
     offset &= ((uint64_t)1 << TF_CTA_SHIFT) - 1;
   }
-  if (offset <= c->shared_bytes && a->bytes <= c->shared_bytes - offset) return (unsigned char *)c->shared + offset;
+  if (offset <= c->shared_bytes && tf_access_bytes(a, lane) <= c->shared_bytes - offset)
+    return (unsigned char *)c->shared + offset;
   char more[100];
   (void)snprintf(more, sizeof more, "; the CTA has %llu bytes of shared memory", (unsigned long long)c->shared_bytes);
   return refuse(w, in, lane, a, TF_FIND_shared_bounds, "beyond shared memory", more);
@@ -83,7 +84,7 @@ static uint64_t stack_top(const tf_warp *w) {
 }
 
 static unsigned char *local_lane(tf_warp *w, const tf_insn *in, unsigned lane, const tf_access *a, uint64_t offset) {
-  if (offset <= stack_top(w) && a->bytes <= stack_top(w) - offset)
+  if (offset <= stack_top(w) && tf_access_bytes(a, lane) <= stack_top(w) - offset)
     return (unsigned char *)w->local + (uint64_t)lane * w->local_stride + offset;
   char more[100];
   (void)snprintf(more, sizeof more, "; the thread's stack has %llu bytes here", (unsigned long long)stack_top(w));
@@ -93,7 +94,8 @@ static unsigned char *local_lane(tf_warp *w, const tf_insn *in, unsigned lane, c
 static unsigned char *param_lane(tf_warp *w, const tf_insn *in, unsigned lane, const tf_access *a, uint64_t offset) {
   const tf_launch *l = w->launch;
   if (a->kind != TF_READ) return refuse(w, in, lane, a, TF_FIND_const_write, "kernel parameters cannot be written", "");
-  if (offset <= l->param_bytes && a->bytes <= l->param_bytes - offset) return (unsigned char *)l->params + offset;
+  if (offset <= l->param_bytes && tf_access_bytes(a, lane) <= l->param_bytes - offset)
+    return (unsigned char *)l->params + offset;
   return refuse(w, in, lane, a, TF_FIND_param_bounds, "beyond the kernel's parameters", "");
 }
 

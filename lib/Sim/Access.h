@@ -21,7 +21,12 @@ typedef struct tf_access {
   uint8_t align;  /* required alignment; 0: bytes */
   bool dense;     /* full warp, lane l at ptr[0] + l * bytes; ptr[1..] are not filled */
   bool is_volatile;
+  const uint32_t *part; /* by lane: bytes, where fewer than `bytes`; null: all of them */
 } tf_access;
+
+static inline uint32_t tf_access_bytes(const tf_access *a, unsigned lane) {
+  return a->part ? a->part[lane] : a->bytes;
+}
 
 /* Fills a->ptr and a->ok for the lanes of a->mask from a->addr. Reports what it refuses. */
 void tf_access_slow(tf_warp *w, const tf_insn *in, tf_access *a);

@@ -90,7 +90,7 @@ static unsigned char *init_of(tf_warp *w, const tf_access *a, unsigned l, const 
   if (owner) return owner->shared_init ? owner->shared_init + (p - (unsigned char *)owner->shared) : NULL;
   if (in_local(w, p)) return w->local_init ? w->local_init + (p - (unsigned char *)w->local) : NULL;
   if (a->space != TF_SPACE_GLOBAL && a->space != TF_SPACE_GENERIC) return NULL;
-  const tf_alloc *m = tf_memory_find(&w->launch->device->memory, a->addr[l], a->bytes);
+  const tf_alloc *m = tf_memory_find(&w->launch->device->memory, a->addr[l], tf_access_bytes(a, l));
   return m && m->init ? m->init + (a->addr[l] - m->lo) : NULL;
 }
 
@@ -98,11 +98,12 @@ static void check_init(tf_warp *w, const tf_insn *in, const tf_access *a) {
   for (uint32_t m = a->ok; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     unsigned char *init = init_of(w, a, l, lane_ptr(a, l));
+    uint32_t bytes = tf_access_bytes(a, l);
     if (!init) continue;
-    if (a->kind != TF_WRITE && memchr(init, 0, a->bytes))
-      tf_find(w, in, l, TF_FIND_uninitialised, a->addr[l], a->bytes,
-              "read of %u bytes at 0x%llx that nobody has written", a->bytes, (unsigned long long)a->addr[l]);
-    if (a->kind != TF_READ) memset(init, 1, a->bytes);
+    if (a->kind != TF_WRITE && memchr(init, 0, bytes))
+      tf_find(w, in, l, TF_FIND_uninitialised, a->addr[l], bytes, "read of %u bytes at 0x%llx that nobody has written",
+              bytes, (unsigned long long)a->addr[l]);
+    if (a->kind != TF_READ) memset(init, 1, bytes);
   }
 }
 

@@ -363,8 +363,9 @@ static void touch_lane(tf_warp *w, const tf_insn *in, const tf_access *a, unsign
   t.atomic = a->kind == TF_ATOMIC || a->is_volatile;
   if (t.atomic) synchronise(w, l, key, global);
   t.same_value = t.write && stores_same(w, in, a, l, p);
-  for (uint64_t o = at & ~(uint64_t)3; o < at + a->bytes; o += 4) {
-    unsigned first = o < at ? (unsigned)(at - o) : 0, last = at + a->bytes - o < 4 ? (unsigned)(at + a->bytes - o) : 4;
+  for (uint64_t o = at & ~(uint64_t)3; o < at + tf_access_bytes(a, l); o += 4) {
+    unsigned first = o < at ? (unsigned)(at - o) : 0,
+             last = at + tf_access_bytes(a, l) - o < 4 ? (unsigned)(at + tf_access_bytes(a, l) - o) : 4;
     t.bytes = (uint8_t)((1u << last) - (1u << first));
     granule *g = owner ? &((tf_race_cta *)owner->race)->shared[o / 4] : global_granule(w->launch->race, o);
     if (g) touch_granule(w, &t, g);

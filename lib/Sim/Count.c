@@ -74,13 +74,14 @@ static void count_buffers(tf_warp *w, const tf_access *a) {
   const tf_alloc *at = NULL;
   for (uint32_t m = a->ok; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    at = alloc_of(w, at, a->addr[l], a->bytes);
+    uint32_t bytes = tf_access_bytes(a, l);
+    at = alloc_of(w, at, a->addr[l], bytes);
     if (!at) continue;
     tf_count_buffer *b = &w->launch->buffers[at->slot];
     for (unsigned write = 0; write < 2; write++) {
       if (!(a->kind & (write ? TF_WRITE : TF_READ))) continue;
-      w->worker->buffer_bytes[2 * at->slot + write] += a->bytes;
-      touch(b, write, a->addr[l], a->bytes);
+      w->worker->buffer_bytes[2 * at->slot + write] += bytes;
+      touch(b, write, a->addr[l], bytes);
     }
   }
 }
@@ -92,7 +93,7 @@ static unsigned long count_sectors(const tf_access *a) {
   unsigned long wide = 0; /* bulk copies: one lane, any size */
   for (uint32_t m = a->ok; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    uint64_t first = a->addr[l] / TF_SECTOR, last = (a->addr[l] + a->bytes - 1) / TF_SECTOR;
+    uint64_t first = a->addr[l] / TF_SECTOR, last = (a->addr[l] + tf_access_bytes(a, l) - 1) / TF_SECTOR;
     if (last - first > 1) {
       wide += last - first + 1;
       continue;
@@ -170,7 +171,9 @@ static unsigned most_at_one_address(const tf_access *a) {
 void tf_count_access(tf_warp *w, const tf_insn *in, const tf_access *a) {
   if (!a->ok) return;
   tf_sim_tally *t = tf_count_at(w, in);
-  uint64_t bytes = (uint64_t)(unsigned)__builtin_popcount(a->ok) * a->bytes;
+  uint64_t bytes = 0;
+  for (uint32_t m = a->ok; m; m &= m - 1)
+    bytes += tf_access_bytes(a, (unsigned)__builtin_ctz(m));
   tf_space space = (tf_space)a->space;
   if (space == TF_SPACE_GENERIC) space = tf_address_space(w, a->addr[__builtin_ctz(a->ok)]);
   if (in->cls == TF_CLASS_ATOMIC) {

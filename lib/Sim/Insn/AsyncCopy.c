@@ -6,21 +6,20 @@
 /* aux of cp.async: bytes of a copy | flags. */
 enum { SOURCE_SIZE = 1 << 8, IGNORE = 1 << 9 };
 
-/* Operand `which` (0 the destination, 1 the source) for the lanes of `mask`: `bytes` of each, aligned to the whole copy. */
-static void resolve(tf_warp *w, const tf_insn *in, tf_access *a, uint32_t mask, unsigned which, unsigned bytes,
+/* Operand `which` (0 the destination, 1 the source) for the lanes of `mask`, aligned to the whole copy. part: bytes of
+ * each lane, if not all. */
+static void resolve(tf_warp *w, const tf_insn *in, tf_access *a, uint32_t mask, unsigned which, const uint32_t *part,
                     unsigned kind) {
-  uint32_t op = in->op[which];
-  int64_t imm = in->imm[which];
-  unsigned space = which ? TF_SPACE_GLOBAL : TF_SPACE_SHARED;
   a->mask = mask;
-  a->bytes = bytes;
-  a->align = (uint8_t)(in->aux & 0xFF);
+  a->bytes = in->aux & 0xFF;
+  a->align = 0;
   a->kind = (uint8_t)kind;
-  a->space = (uint8_t)space;
+  a->space = which ? TF_SPACE_GLOBAL : TF_SPACE_SHARED;
   a->is_volatile = false;
+  a->part = part;
   a->ok = 0;
   if (!mask) return;
-  tf_access_addresses(w, in, op, which, imm, a->addr);
+  tf_access_addresses(w, in, in->op[which], which, in->imm[which], a->addr);
   tf_access_resolve(w, in, a);
   if (w->watch) tf_check_access(w, in, a);
 }
@@ -40,12 +39,17 @@ static unsigned source_bytes(tf_warp *w, const tf_insn *in, unsigned l) {
 
 /* Lanes that copy part of their bytes: only that part of the source is looked at. */
 static void cp_async_partial(tf_warp *w, const tf_insn *in, const tf_access *to) {
+  uint32_t part[TF_LANES], some = 0;
+  tf_access from;
+  for (unsigned l = 0; l < TF_LANES; l++) {
+    part[l] = LANE(to->ok, l) ? source_bytes(w, in, l) : 0;
+    some |= (uint32_t)(part[l] > 0) << l;
+  }
+  resolve(w, in, &from, some, 1, part, TF_READ);
   for (uint32_t m = to->ok; m; m &= m - 1) {
-    unsigned l = (unsigned)__builtin_ctz(m), n = source_bytes(w, in, l);
+    unsigned l = (unsigned)__builtin_ctz(m);
     unsigned char bytes[16] = {0};
-    tf_access from;
-    resolve(w, in, &from, n ? 1u << l : 0, 1, n, TF_READ);
-    if (from.ok) memcpy(bytes, from.ptr[l], n);
+    if (LANE(from.ok, l)) memcpy(bytes, pointer(&from, l), part[l]);
     memcpy(pointer(to, l), bytes, to->bytes);
   }
 }
@@ -53,13 +57,13 @@ static void cp_async_partial(tf_warp *w, const tf_insn *in, const tf_access *to)
 HANDLER(cp_async) {
   tf_access to, from;
   unsigned bytes = in->aux & 0xFF;
-  resolve(w, in, &to, mask, 0, bytes, TF_WRITE);
+  resolve(w, in, &to, mask, 0, NULL, TF_WRITE);
   w->worker->progress++;
   if (in->aux & (SOURCE_SIZE | IGNORE)) {
     cp_async_partial(w, in, &to);
     return;
   }
-  resolve(w, in, &from, mask, 1, bytes, TF_READ);
+  resolve(w, in, &from, mask, 1, NULL, TF_READ);
   if (from.dense && to.dense) {
     memcpy(to.ptr[0], from.ptr[0], (size_t)bytes * TF_LANES);
     return;

@@ -104,6 +104,7 @@ static void run(tf_warp *w, const tf_insn *in, uint32_t mask, unsigned at, void 
   a.bytes = bytes;
   a.align = 0;
   a.kind = TF_ATOMIC;
+  a.part = NULL;
   a.space = in->space;
   tf_access_addresses(w, in, in->op[at], 0, in->imm[0], a.addr);
   tf_access_resolve(w, in, &a);

@@ -18,6 +18,7 @@ static void begin(tf_warp *w, const tf_insn *in, uint32_t op, uint32_t mask, uns
   a->bytes = 16;
   a->align = 16;
   a->kind = (uint8_t)kind;
+  a->part = NULL;
   a->space = in->space;
   a->ok = 0;
   a->is_volatile = false;

@@ -11,6 +11,7 @@ static inline void begin(tf_warp *w, const tf_insn *in, uint32_t mask, tf_access
   a->bytes = size * (in->aux & 0xFF);
   a->align = 0;
   a->kind = (uint8_t)kind;
+  a->part = NULL;
   a->space = in->space;
   tf_access_addresses(w, in, op, 0, in->imm[0], a->addr);
   tf_access_resolve(w, in, a);

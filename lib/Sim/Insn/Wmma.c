@@ -76,6 +76,7 @@ static void unit_access(tf_warp *w, const tf_insn *in, uint32_t mask, const tran
   a->bytes = t->unit_bytes;
   a->align = 0;
   a->kind = (uint8_t)kind;
+  a->part = NULL;
   a->space = in->space;
   a->is_volatile = false;
   tf_access_addresses(w, in, base, 0, in->imm[0], a->addr);

@@ -129,6 +129,21 @@ static const example examples[] = {
      "st.local.u32 [mine+4], %r1; ld.local.u64 %rd3, [mine+8];",
      32,
      {.local_requests = 2, .local_bytes = 32 * 4 + 32 * 8}},
+    /* Even lanes read 4 of their 16 bytes, odd lanes all: still one request, to every sector; all 512 are written. */
+    {"cp.async of parts",
+     RD(16) RS(16) "and.b32 %r3, %r1, 1; mad.lo.u32 %r3, %r3, 12, 4; cp.async.cg.shared.global [%r2], [%rd2], 16, %r3; "
+                   "cp.async.wait_all;",
+     32,
+     {GLOBAL(1, 16, 16 * 4 + 16 * 16, 0), SHARED(1, 4, 4, 512)}},
+    /* Lanes 0 to 15 ignore their source: the others' 256 bytes are 8 sectors. */
+    {"cp.async of half a warp",
+     LOW RD(16) RS(16) "cp.async.cg.shared.global [%r2], [%rd2], 16, %p1; cp.async.wait_all;",
+     32,
+     {GLOBAL(1, 8, 256, 0), SHARED(1, 4, 4, 512)}},
+    {"cp.async of nothing",
+     RD(16) RS(16) "cp.async.cg.shared.global [%r2], [%rd2], 16, 0; cp.async.wait_all;",
+     32,
+     {SHARED(1, 4, 4, 512)}},
     /* cp.async reads 16 sectors and writes 512 bytes of shared memory, in one instruction. */
     {"cp.async",
      RD(16) RS(16) "cp.async.cg.shared.global [%r2], [%rd2], 16; cp.async.wait_all;",
