@@ -46,6 +46,11 @@ typedef struct tf_tensor {
 tf_tensor tf_tensor_of(tf_lowering *lowering, const tf_expr *expr);
 bool tf_tensor_is_register(const tf_tensor *tensor);
 
+/* Remarks, once per statement, if the tensor lives in registers and this keeps it in local memory: an index that is known at
+ * run time only (and is no loop variable, of which the loop's own remark speaks), or its address (LocalMemory.c). */
+void tf_lower_note_index(tf_lowering *lowering, const tf_tensor *tensor, const tf_expr *index);
+void tf_lower_note_address(tf_lowering *lowering, const tf_tensor *tensor);
+
 /* ---- Drivers ---- */
 typedef struct tf_digit {
   const tf_dim *extent;

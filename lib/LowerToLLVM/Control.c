@@ -277,7 +277,10 @@ static void lower_for(tf_lowering *lowering, const tf_stmt *stmt) {
     unroll(lowering, stmt, known, trips);
     return;
   }
-  if (registers) tf_report(lowering->context, stmt->loc, LOWER_LOCAL_MEMORY, tf_expr_name(stmt->for_.var));
+  if (registers && is_static)
+    tf_report(lowering->context, stmt->loc, LOWER_LOCAL_TRIPS, tf_expr_name(stmt->for_.var), (long long)trips);
+  else if (registers)
+    tf_report(lowering->context, stmt->loc, LOWER_LOCAL_MEMORY, tf_expr_name(stmt->for_.var));
   lowering->block_uniform = uniform && !may_leave(stmt->for_.body) && tf_lower_is_uniform(lowering, stmt->for_.start) &&
                             tf_lower_is_uniform(lowering, stmt->for_.stop) &&
                             tf_lower_is_uniform(lowering, stmt->for_.step);

@@ -85,6 +85,12 @@ typedef struct tf_drawn_barrier {
   int id;
 } tf_drawn_barrier;
 
+/* A register tensor that a statement keeps in local memory, as a remark said. */
+typedef struct tf_local_note {
+  const tf_stmt *stmt;
+  const tf_expr *base;
+} tf_local_note;
+
 /* A value that the entry block holds. */
 typedef struct tf_known_id {
   const void *what; /* a placement, or a level's tag */
@@ -133,6 +139,9 @@ typedef struct tf_lowering {
   struct {
     TF_VEC(tf_abort_site);
   } aborts;            /* where the kernel may trap */
+  struct {
+    TF_VEC(tf_local_note);
+  } local_notes;
   int drawn_barriers;  /* ids that reductions drew, after the kernel's authored ones */
   const tf_stmt *stmt; /* being lowered */
   tf_loc loc;          /* its place */

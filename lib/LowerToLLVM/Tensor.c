@@ -72,6 +72,7 @@ LLVMValueRef tf_tensor_start(tf_lowering *lowering, const tf_tensor *tensor, int
   if (*divisor != 0) sum = dim_as(lowering, view->constant, bits);
   for (unsigned i = 0; i < view->start_count; i++) {
     const tf_view_start *start = &view->starts[i];
+    if (start->index) tf_lower_note_index(lowering, tensor, start->index);
     tf_int_facts facts = start->index ? tf_lower_facts(lowering, start->index) : tf_facts_range(0, INT32_MAX);
     tf_int_facts scaled = tf_facts_binary(TF_SCALAR_BINARY_MUL, facts, tf_facts_of_dim(start->stride));
     *divisor = tf_int_gcd(*divisor, scaled.divisor);
@@ -197,6 +198,8 @@ LLVMValueRef tf_tensor_clip_value(tf_lowering *lowering, const tf_tensor *tensor
 LLVMValueRef tf_tensor_load_element(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
                                     const tf_expr *const *indices) {
   LLVMValueRef coordinates[TF_MAX_RANK];
+  for (unsigned axis = 0; axis < rank; axis++)
+    tf_lower_note_index(lowering, tensor, indices[axis]);
   for (unsigned axis = 0; axis < rank; axis++)
     coordinates[axis] = tf_lower_int(lowering, indices[axis], tensor->wide || tensor->view->clip_count > 0 ? 64 : 32);
   LLVMValueRef pointer = tf_tensor_element(lowering, tensor, rank, coordinates);
