@@ -1,4 +1,5 @@
-"""Checks that includes follow the house: Support <- IR <- Verify <- LowerToLLVM <- tools; Runtime and Sim stand beside."""
+"""Checks that includes follow the house: Support <- IR <- Verify <- LowerToLLVM <- tools; Runtime and Sim stand beside. And that no
+library code ends the process, prints, or changes what belongs to the whole process."""
 import pathlib
 import re
 import sys
@@ -13,6 +14,20 @@ ALLOWED = {
 }
 # The runtime opens the simulated device through this one header.
 EXCEPTIONS = {("Runtime", "Sim/Sim.h")}
+# The stated end of memory outside of a guard, and what a kernel's printf prints.
+ENDING = re.compile(r"(?<![\w.>])(exit|_exit|_Exit|quick_exit|abort|raise|assert|printf|puts|putchar|perror|signal|sigaction|setenv|putenv|"
+                    r"chdir|setlocale|srand|rand|LLVMParseCommandLineOptions|LLVMInstallFatalErrorHandler|LLVMEnablePrettyStackTrace)\(")
+ENDING_ALLOWED = {("lib/Support/Arena.c", "abort")}
+
+
+def endings(root):
+    for path in sorted((root / "lib").rglob("*.[ch]")):
+        code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', lambda m: "\n" * m.group().count("\n"), path.read_text(), flags=re.S)
+        for number, line in enumerate(code.splitlines(), 1):
+            for match in ENDING.finditer(line):
+                name = str(path.relative_to(root))
+                if (name, match.group(1)) not in ENDING_ALLOWED:
+                    yield f"{name}:{number}: {match.group(1)}() in a library"
 
 
 def faults(root):
@@ -34,6 +49,6 @@ def faults(root):
             yield f"{path.relative_to(root)}: a public header includes an internal one"
 
 
-found = list(faults(pathlib.Path(sys.argv[1])))
+found = [*faults(pathlib.Path(sys.argv[1])), *endings(pathlib.Path(sys.argv[1]))]
 print("\n".join(found) or "includes follow the house")
 sys.exit(bool(found))
