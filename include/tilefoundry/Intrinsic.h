@@ -32,9 +32,10 @@ struct LLVMOpaqueValue;
 typedef const char *(*tf_intrinsic_verify_fn)(void *user, const tf_stmt *use);
 
 /* What a lowering callback gets. It emits instructions at the builder's place, which is inside a function of the module,
- * and leaves the builder in a block without a terminator; statements that follow are emitted there. One operand per
- * argument: a scalar in its dtype (bool as i1, bf16 as bfloat, fp8 as i8, tf32 as float), or for a tensor a pointer to its
- * first element as this thread sees it, in the storage's address space (gmem 1, smem 3, rmem 0). */
+ * and leaves the builder in a block of that function without a terminator; statements that follow are emitted there. One
+ * operand per argument: a scalar in its dtype (bool as i1, bf16 as bfloat, fp8 as i8, tf32 as float), for a tensor a pointer
+ * to its first element as this thread sees it, in the storage's address space (gmem 1, smem 3, rmem 0), null for a mesh.
+ * Called once per use and inlined copy. */
 typedef struct tf_intrinsic_lowering {
   size_t size;
   const tf_stmt *use;
@@ -45,7 +46,8 @@ typedef struct tf_intrinsic_lowering {
   struct LLVMOpaqueValue *const *operands;
 } tf_intrinsic_lowering;
 
-/* TF_OK, or TF_UNSUPPORTED if the target lacks what is needed; any other status counts as that. */
+/* TF_OK, or TF_UNSUPPORTED if the target lacks what is needed; any other status counts as that. The module is not emitted
+ * then, and a diagnostic names the statement. */
 typedef tf_status (*tf_intrinsic_lower_fn)(void *user, const tf_intrinsic_lowering *at);
 
 typedef struct tf_intrinsic_options {
@@ -63,7 +65,7 @@ typedef struct tf_intrinsic_options {
 
 /* Creates the declaration; it belongs to the context. Strings are copied. TF_INVALID_ARGUMENT, with a diagnostic in the
  * context where there is one, for: null, a name or parameter that is no identifier of the form above, parameters of the same
- * name, a template and a callback both. Uses of two declarations of one name in one module are refused by the builder. */
+ * name, a template and a callback both, a template that names no parameter in {…}. Uses of two declarations of one name in one module are refused by the builder. */
 TF_API TF_NODISCARD tf_status tf_intrinsic_create(tf_context *context, const tf_intrinsic_options *options,
                                                   const tf_intrinsic **out);
 

@@ -137,22 +137,15 @@ static bool check_signature(tf_elab *e, const tf_node *node) {
   return good;
 }
 
-static bool has_param(const tf_node *node, const char *name, size_t length) {
-  for (unsigned i = 0; i < node->def.param_count; i++)
-    if (strlen(node->def.params[i].name) == length && memcmp(node->def.params[i].name, name, length) == 0) return true;
-  return false;
-}
-
 /* {name} in the template stands for a parameter; any other brace is PTX's own. */
 static bool check_template(tf_elab *e, const tf_node *node, const char *ptx, tf_loc loc) {
-  for (const char *at = strchr(ptx, '{'); at; at = strchr(at + 1, '{')) {
-    size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    bool placeholder = length && at[1 + length] == '}' && !(at[1] >= '0' && at[1] <= '9');
-    if (!placeholder || has_param(node, at + 1, length)) continue;
-    tf_report(e->context, loc, INTRINSIC_OPERAND, (int)length, at + 1, node->def.name);
-    return false;
-  }
-  return true;
+  tf_intrinsic_param *params = TF_ARENA_ARRAY(e->scratch, tf_intrinsic_param, node->def.param_count);
+  for (unsigned i = 0; i < node->def.param_count; i++)
+    params[i].name = node->def.params[i].name;
+  size_t length;
+  const char *stranger = tf_template_stranger(ptx, node->def.param_count, params, &length);
+  if (stranger) tf_report(e->context, loc, INTRINSIC_OPERAND, (int)length, stranger, node->def.name);
+  return !stranger;
 }
 
 static bool read_options(tf_elab *e, const tf_node *node, const tf_node *decorator, const char **ptx) {

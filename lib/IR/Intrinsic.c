@@ -33,6 +33,34 @@ static const char *camel_case(tf_context *context, const char *name) {
   return tf_context_intern_cstr(context, out.text);
 }
 
+/* ---- Templates ---- */
+static int param_named(unsigned count, const tf_intrinsic_param *params, const char *name, size_t length) {
+  for (unsigned i = 0; i < count; i++)
+    if (strlen(params[i].name) == length && memcmp(params[i].name, name, length) == 0) return (int)i;
+  return -1;
+}
+
+/* The length of the name in "{name}", or 0. */
+static size_t placeholder(const char *open) {
+  size_t length = strspn(open + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  return open[1 + length] == '}' && !isdigit((unsigned char)open[1]) ? length : 0;
+}
+
+int tf_template_param(const tf_intrinsic *decl, const char *open, size_t *length) {
+  size_t name = placeholder(open);
+  *length = name + 2;
+  return name ? param_named(decl->param_count, decl->params, open + 1, name) : -1;
+}
+
+const char *tf_template_stranger(const char *ptx, unsigned count, const tf_intrinsic_param *params, size_t *length) {
+  for (const char *at = strchr(ptx, '{'); at; at = strchr(at + 1, '{')) {
+    *length = placeholder(at);
+    if (*length && param_named(count, params, at + 1, *length) < 0) return at + 1;
+  }
+  return NULL;
+}
+
+/* ---- Declarations ---- */
 static bool refuse(tf_context *context, const char *name, const char *why) {
   tf_report(context, TF_NO_LOC, INTRINSIC_DECLARATION, name ? name : "", why);
   return false;
@@ -64,6 +92,15 @@ typedef struct creation {
   const tf_intrinsic *result;
 } creation;
 
+static bool check_template(tf_context *context, const tf_intrinsic_options *options, const tf_intrinsic_param *params) {
+  size_t length;
+  const char *name = options->ptx ? tf_template_stranger(options->ptx, options->param_count, params, &length) : NULL;
+  if (!name) return true;
+  return refuse(
+      context, options->name,
+      tf_arena_printf(&context->arena, "the template names {%.*s}, which is no parameter", (int)length, name));
+}
+
 static tf_status create(void *argument) {
   creation *c = argument;
   const tf_intrinsic_options *options = c->options;
@@ -72,6 +109,7 @@ static tf_status create(void *argument) {
   tf_intrinsic_param *params = TF_ARENA_ARRAY(&c->context->arena, tf_intrinsic_param, options->param_count);
   for (unsigned i = 0; i < options->param_count; i++)
     params[i].name = tf_context_intern_cstr(c->context, options->params[i]);
+  if (!check_template(c->context, options, params)) return TF_INVALID_ARGUMENT;
   made->name = tf_context_intern_cstr(c->context, options->name);
   made->class_name = camel_case(c->context, options->name);
   made->param_count = options->param_count;

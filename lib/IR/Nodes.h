@@ -171,6 +171,11 @@ struct tf_intrinsic {
   void *user;
 };
 
+/* The parameter that a template names in braces at `open`, with the length of "{name}"; -1: the brace is PTX's own. */
+int tf_template_param(const tf_intrinsic *decl, const char *open, size_t *length);
+/* "{name}" of a template that looks like a parameter and is none of the names, or null. */
+const char *tf_template_stranger(const char *ptx, unsigned count, const tf_intrinsic_param *params, size_t *length);
+
 static inline bool tf_is_scalar(const tf_expr *expr) {
   return tf_type_is_scalar(expr->type);
 }

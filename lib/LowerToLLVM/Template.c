@@ -7,35 +7,20 @@
 #include "LowerToLLVM/AccessImpl.h"
 #include "LowerToLLVM/Intrinsics.h"
 
-#include <string.h>
-
 #include <tilefoundry/Intrinsic.h>
-
-/* The parameter named between '{' and '}', or -1: other braces are PTX's own. */
-static int param_at(const tf_intrinsic *decl, const char *open, const char **end) {
-  const char *close = strchr(open, '}');
-  for (unsigned i = 0; close && i < decl->param_count; i++) {
-    size_t length = strlen(decl->params[i].name);
-    if ((size_t)(close - open - 1) == length && strncmp(open + 1, decl->params[i].name, length) == 0) {
-      *end = close + 1;
-      return (int)i;
-    }
-  }
-  return -1;
-}
 
 /* LLVM's spelling of the template: $0, $1, … and $$ for a dollar. */
 static const char *asm_text(tf_lowering *lowering, const tf_intrinsic *decl) {
   tf_string text;
   tf_string_init(&text, lowering->arena);
   for (const char *at = decl->ptx; *at;) {
-    const char *end = at + 1;
-    int param = *at == '{' ? param_at(decl, at, &end) : -1;
+    size_t length = 1;
+    int param = *at == '{' ? tf_template_param(decl, at, &length) : -1;
     if (param >= 0)
       tf_string_printf(&text, "$%d", param);
     else
       tf_string_puts(&text, *at == '$' ? "$$" : (char[2]){*at, 0});
-    at = end;
+    at += param >= 0 ? length : 1;
   }
   return text.text;
 }
@@ -71,7 +56,9 @@ static LLVMValueRef address_of(tf_lowering *lowering, const tf_expr *arg) {
   return tf_tensor_pointer(lowering, &tensor, tf_tensor_start(lowering, &tensor, &divisor), 0);
 }
 
+/* Null for a mesh, which is for the conditions and the callback alone. */
 static LLVMValueRef operand(tf_lowering *lowering, const tf_expr *arg) {
+  if (!tf_type_is_tensor(arg->type)) return NULL;
   return tf_is_scalar(arg) ? tf_lower_scalar(lowering, arg) : address_of(lowering, arg);
 }
 
@@ -91,7 +78,7 @@ static void emit_template(tf_lowering *lowering, const tf_stmt *stmt, LLVMValueR
   tf_string constraints;
   tf_string_init(&constraints, lowering->arena);
   for (unsigned i = 0; i < count; i++) {
-    operands[i] = in_register(lowering, operands[i], stmt->intrinsic.args[i]);
+    operands[i] = operands[i] ? in_register(lowering, operands[i], stmt->intrinsic.args[i]) : tf_llvm_i32(lowering, 0);
     tf_string_printf(&constraints, "%s,", constraint_of(operands[i]));
   }
   tf_string_puts(&constraints, "~{memory}");

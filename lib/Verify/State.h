@@ -107,6 +107,8 @@ void tf_verify_function_structure(tf_verifier *verifier, const tf_stmt *function
 void tf_verify_params(tf_verifier *verifier, const tf_stmt *function);
 /* A call of a function or of a dispatch case: the symbol and the arguments. False if refused. */
 bool tf_verify_call_structure(tf_verifier *verifier, const tf_stmt *function, const tf_stmt *call);
+/* Template.c: whether the arguments of an @intrinsic have the types that its PTX names; true where it has none. */
+bool tf_verify_template(tf_context *context, const tf_stmt *stmt);
 bool tf_verify_dispatch(tf_verifier *verifier, const tf_stmt *function, const tf_stmt *dispatch);
 
 /* The one function that a symbol names, and whose type it has; null after a report. */

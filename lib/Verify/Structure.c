@@ -203,6 +203,11 @@ static bool read_intrinsic(tf_reader *r, const tf_stmt *stmt) {
   }
   for (unsigned i = 0; i < stmt->intrinsic.arg_count; i++)
     good &= read_operand(r, stmt->intrinsic.args[i], stmt);
+  if (r->host && (decl->ptx || decl->lower)) {
+    tf_report(r->v->context, stmt->loc, HOST_OP, decl->class_name);
+    good = false;
+  }
+  good = good && tf_verify_template(r->v->context, stmt);
   const char *fault = good && decl->verify ? decl->verify(decl->user, stmt) : NULL;
   if (fault) tf_report(r->v->context, stmt->loc, INTRINSIC_FAILED, decl->class_name, fault);
   return good && !fault && tf_intrinsic_check(r->v->context, stmt);

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <tilefoundry/Builder.h>
 #include <tilefoundry/Intrinsic.h>
+#include <tilefoundry/Text.h>
 
 static tf_context *context;
 static tf_builder *b;
@@ -389,6 +390,8 @@ START_TEST(intrinsic_declarations) {
   }
   options.name = "warm_up_2";
   options.param_count = 2;
+  options.ptx = "prefetch.global.L2 [{b3}];"; /* no parameter */
+  ck_assert_int_eq(tf_intrinsic_create(context, &options, &made), TF_INVALID_ARGUMENT);
   options.ptx = "prefetch.global.L2 [{a}];";
   ck_assert_int_eq(tf_intrinsic_create(context, &options, &made), TF_OK);
   ck_assert_str_eq(tf_intrinsic_name(made), "warm_up_2");
@@ -398,6 +401,35 @@ START_TEST(intrinsic_declarations) {
   ck_assert_ptr_null(tf_intrinsic_param_name(made, 2));
   options.size = 8;
   ck_assert_int_eq(tf_intrinsic_create(context, &options, &made), TF_INVALID_ARGUMENT);
+}
+END_TEST
+
+/* One of text and one of C have one name: a module can use either, not both. */
+START_TEST(an_intrinsic_of_text_and_one_of_c) {
+  static const char text[] = "@intrinsic\ndef warm_up(x: Expr) -> None:\n    pass\n"
+                             "@prim_func\ndef k(x: Tensor[(4,), 'f32']):\n    warm_up(x)\n";
+  tf_parse_options parse = TF_PARSE_OPTIONS_INIT;
+  tf_intrinsic_options options = TF_INTRINSIC_OPTIONS_INIT;
+  const tf_module *parsed = NULL, *module = NULL;
+  const tf_intrinsic *of_c = NULL;
+  ck_assert_int_eq(tf_parse(context, "text.tir", text, sizeof text - 1, &parse, &parsed), TF_OK);
+  const tf_intrinsic *of_text = tf_module_intrinsic(parsed, 0);
+  ck_assert_str_eq(tf_intrinsic_class_name(of_text), "WarmUp");
+  options.name = "warm_up";
+  options.param_count = 1;
+  options.params = (const char *const[]){"x"};
+  ck_assert_int_eq(tf_intrinsic_create(context, &options, &of_c), TF_OK);
+  tf_function_options function = TF_FUNCTION_OPTIONS_INIT;
+  tf_builder_begin_module(b, NULL, NULL);
+  tf_builder_begin_function(b, "k", &function);
+  const tf_dim *shape = tf_dim_int(context, 4);
+  const tf_expr *x =
+      tf_builder_param(b, "x", tf_type_tensor(context, 1, &shape, TF_DTYPE_F32, NULL, TF_STORAGE_GMEM), false);
+  tf_builder_intrinsic(b, of_c, 1, &x);
+  tf_builder_intrinsic(b, of_text, 1, &x);
+  tf_builder_end(b);
+  ck_assert_int_eq(tf_builder_finish(b, &module), TF_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tf_context_diagnostic(context, 0)->message, "two intrinsics of one name"));
 }
 END_TEST
 
@@ -416,6 +448,7 @@ int main(void) {
   tcase_add_test(tests, the_generic_form);
   tcase_add_test(tests, launch_attributes_are_interned);
   tcase_add_test(tests, intrinsic_declarations);
+  tcase_add_test(tests, an_intrinsic_of_text_and_one_of_c);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);
