@@ -131,7 +131,7 @@ static unsigned long launches;
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                                     \
   static inline CUresult at_once_##member params {                                                                     \
     launches++;                                                                                                        \
     return CUDA_SUCCESS;                                                                                               \

@@ -47,6 +47,22 @@ enum tf_cuda_flag {
 #include "Runtime/CudaConstants.def"
 };
 typedef unsigned CUstreamCaptureMode;
+typedef unsigned CUdevice_P2PAttribute;
+typedef unsigned CUsharedconfig;
+typedef unsigned CUjitInputType;
+typedef unsigned CUlibraryOption;
+typedef unsigned CUmem_advise;
+typedef unsigned CUmem_range_attribute;
+typedef unsigned CUmemPool_attribute;
+typedef unsigned CUmemAccess_flags;
+typedef unsigned CUmemLocationType;
+typedef unsigned CUmemAllocationType;
+typedef unsigned CUmemAllocationHandleType;
+typedef unsigned CUgraphNodeType;
+typedef unsigned CUgraphExecUpdateResult;
+typedef unsigned CUgraphInstantiateResult;
+typedef unsigned CUmoduleLoadingMode;
+typedef unsigned CUfunctionLoadingState;
 typedef unsigned CUstreamCaptureStatus;
 typedef unsigned CUlimit;
 typedef unsigned CUfunc_cache;
@@ -65,7 +81,13 @@ typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUarray_st *CUarray;
-typedef struct CUctxCreateParams CUctxCreateParams; /* only ever passed as null here */
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
+typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+/* Only ever passed as null here. */
+typedef struct CUctxCreateParams CUctxCreateParams;
+typedef struct CUexecAffinityParam CUexecAffinityParam;
 
 typedef void (*CUhostFn)(void *userData);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *userData);
@@ -105,6 +127,9 @@ typedef struct CUlaunchAttribute {
   CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
+typedef CUlaunchAttributeID CUstreamAttrID;
+typedef CUlaunchAttributeValue CUstreamAttrValue;
+
 typedef struct CUlaunchConfig {
   unsigned gridDimX, gridDimY, gridDimZ;    /* CTAs */
   unsigned blockDimX, blockDimY, blockDimZ; /* threads */
@@ -129,5 +154,97 @@ typedef struct CUDA_MEMCPY2D {
   size_t dstPitch;
   size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D;
+
+typedef struct CUDA_MEMCPY3D {
+  size_t srcXInBytes, srcY, srcZ, srcLOD;
+  CUmemorytype srcMemoryType;
+  const void *srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  void *reserved0;
+  size_t srcPitch, srcHeight;
+  size_t dstXInBytes, dstY, dstZ, dstLOD;
+  CUmemorytype dstMemoryType;
+  void *dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  void *reserved1;
+  size_t dstPitch, dstHeight;
+  size_t WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D;
+
+/* Parameters of graph nodes. A kernel's without and with the two members of CUDA 12. */
+typedef struct CUDA_KERNEL_NODE_PARAMS_v1 {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams;
+  void **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams;
+  void **extra;
+  CUkernel kern; /* instead of func where that is null */
+  CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS {
+  CUdeviceptr dst;
+  size_t pitch;
+  unsigned value, elementSize;
+  size_t width, height; /* elements, rows */
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct CUDA_HOST_NODE_PARAMS {
+  CUhostFn fn;
+  void *userData;
+} CUDA_HOST_NODE_PARAMS;
+
+typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS {
+  cuuint64_t flags;
+  CUstream hUploadStream;
+  CUgraphNode hErrNode_out;
+  CUgraphInstantiateResult result_out;
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef struct CUgraphExecUpdateResultInfo {
+  CUgraphExecUpdateResult result;
+  CUgraphNode errorNode, errorFromNode;
+} CUgraphExecUpdateResultInfo;
+
+typedef struct CUgraphEdgeData {
+  unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
+
+typedef struct CUmemLocation {
+  CUmemLocationType type;
+  int id;
+} CUmemLocation;
+
+typedef struct CUmemAccessDesc {
+  CUmemLocation location;
+  CUmemAccess_flags flags;
+} CUmemAccessDesc;
+
+typedef struct CUmemPoolProps {
+  CUmemAllocationType allocType;
+  CUmemAllocationHandleType handleTypes;
+  CUmemLocation location;
+  void *win32SecurityAttributes;
+  size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
+} CUmemPoolProps;
+
+typedef struct CUdevprop {
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+  int sharedMemPerBlock, totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
+} CUdevprop;
 
 #endif

@@ -11,7 +11,7 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   static CUresult missing_##member params {                                                                            \
     return TF_CUDA_ERROR_MISSING_FUNCTION;                                                                             \
   }
@@ -25,12 +25,12 @@ static void store_symbol(void *library, const char *symbol, void *member) {
 }
 
 static void load_symbols(void *library, tf_driver *table) {
-#define TF_DRIVER_FN(member, symbol, params, args) store_symbol(library, #symbol, &table->member);
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) store_symbol(library, #symbol, &table->member);
 #include "Runtime/DriverAPI.def"
 }
 
 void tf_driver_fill_missing(tf_driver *out) {
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   if (!out->member) out->member = missing_##member;
 #include "Runtime/DriverAPI.def"
 }

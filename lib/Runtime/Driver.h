@@ -22,7 +22,7 @@
 
 typedef struct tf_driver tf_driver;
 struct tf_driver {
-#define TF_DRIVER_FN(member, symbol, params, args) CUresult(*member) params;
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) CUresult(*member) params;
 #include "Runtime/DriverAPI.def"
   /* Not part of the CUDA API. `close` releases what the opener attached in `state` (a dlopen handle, a simulated
    * device); null when there is nothing to release. `is_sim` says that the simulator answers. */

@@ -126,6 +126,30 @@ static tf_alloc *lock_range(tf_device *d, uint64_t address, uint64_t bytes) {
   return a;
 }
 
+void tf_sim_own(tf_sim_device *d, uint64_t address, const void *owner) {
+  tf_alloc *a = lock_range(d, address, 1);
+  if (!a) return;
+  a->owner = owner;
+  pthread_mutex_unlock(&d->lock);
+}
+
+const void *tf_sim_owner(tf_sim_device *d, uint64_t address) {
+  tf_alloc *a = lock_range(d, address, 1);
+  if (!a) return NULL;
+  const void *owner = a->owner;
+  pthread_mutex_unlock(&d->lock);
+  return owner;
+}
+
+void tf_sim_free_owned(tf_sim_device *d, const void *owner) {
+  pthread_mutex_lock(&d->lock);
+  for (size_t i = 0; i < d->memory.count; i++) {
+    tf_alloc *a = d->memory.list[i];
+    if (!a->freed && a->owner == owner) (void)tf_memory_free(&d->memory, a->lo);
+  }
+  pthread_mutex_unlock(&d->lock);
+}
+
 static void mark_written(tf_alloc *a, uint64_t address, uint64_t bytes) {
   if (a->init) memset(a->init + (address - a->lo), 1, bytes);
 }

@@ -37,108 +37,109 @@ CUcontext tf_sim_context(void) {
  * (host functions do that), so the previous table is put back. */
 #define ENTRY(slot, member, params, args)                                                                              \
   static CUresult slot_##slot##_##member params {                                                                      \
-    tf_sim_state *before = thread.now;                                                                                 \
+    tf_sim_state *before_ = thread.now;                                                                                \
     thread.now = registry.open[slot];                                                                                  \
-    CUresult result = tf_sim_##member args;                                                                            \
-    thread.now = before;                                                                                               \
-    return result;                                                                                                     \
+    CUresult result_ = tf_sim_inject(TF_SIM_CALL_##member);                                                            \
+    if (result_ == CUDA_SUCCESS) result_ = tf_sim_##member args;                                                       \
+    thread.now = before_;                                                                                              \
+    return result_;                                                                                                    \
   }
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(0, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(0, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(1, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(1, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(2, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(2, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(3, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(3, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(4, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(4, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(5, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(5, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(6, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(6, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(7, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(7, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(8, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(8, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(9, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(9, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(10, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(10, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(11, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(11, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(12, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(12, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(13, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(13, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(14, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(14, member, params, args)
 #include "Runtime/DriverAPI.def"
-#define TF_DRIVER_FN(member, symbol, params, args) ENTRY(15, member, params, args)
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ENTRY(15, member, params, args)
 #include "Runtime/DriverAPI.def"
 
 static const tf_driver tables[TF_SIM_SLOTS] = {
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_0_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_0_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_1_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_1_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_2_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_2_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_3_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_3_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_4_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_4_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_5_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_5_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_6_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_6_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_7_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_7_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_8_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_8_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_9_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_9_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_10_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_10_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_11_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_11_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_12_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_12_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_13_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_13_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_14_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_14_##member,
 #include "Runtime/DriverAPI.def"
     },
     {
-#define TF_DRIVER_FN(member, symbol, params, args) .member = slot_15_##member,
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) .member = slot_15_##member,
 #include "Runtime/DriverAPI.def"
     },
 };
@@ -158,11 +159,18 @@ static tf_status take_slot(tf_sim_state *s) {
 }
 
 static void destroy(tf_sim_state *s) {
-  tf_sim_free_streams(s);
-  tf_sim_free_modules(s);
+  tf_sim_state *before = thread.now;
+  thread.now = s;
+  tf_sim_free_captures(s);
+  tf_sim_free_graphs(s);
+  tf_sim_free_streams(s, NULL);
+  tf_sim_free_modules(s, NULL);
+  tf_sim_free_hosts(s, NULL);
+  tf_sim_free_links(s);
+  tf_sim_free_pools(s);
   tf_sim_free_contexts(s);
   tf_sim_device_destroy(s->device);
-  tf_sim_free_hosts(s);
+  thread.now = before;
   tf_sim_free_counters(s);
   free(s->fault);
   (void)pthread_mutex_destroy(&s->lock);
@@ -212,32 +220,53 @@ tf_status tf_sim_driver_poison(const tf_driver *driver, CUdeviceptr address, siz
   return tf_sim_poison(s->device, address, bytes);
 }
 
-/* Symbols by either spelling. */
-static void *find_symbol(const tf_sim_state *s, const char *name) {
+/* The functions by name; of several with one name the newest that `version` knows. *old: there are only newer ones. */
+static void *find_symbol(const tf_sim_state *s, const char *name, int version, bool *old) {
   static const struct {
-    const char *member, *symbol;
+    const char *name;
+    int since;
     size_t offset;
   } rows[] = {
-#define TF_DRIVER_FN(member, symbol, params, args) {#member, #symbol, offsetof(tf_driver, member)},
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) {#name, since, offsetof(tf_driver, member)},
 #include "Runtime/DriverAPI.def"
   };
   void *function = NULL;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows && !function; i++)
-    if (strcmp(rows[i].member, name) == 0 || strcmp(rows[i].symbol, name) == 0)
-      memcpy(&function, (const char *)&tables[s->slot] + rows[i].offset, sizeof function);
+  int best = -1;
+  *old = false;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (strcmp(rows[i].name, name) != 0) continue;
+    if (rows[i].since > version) *old = true;
+    if (rows[i].since > version || rows[i].since <= best) continue;
+    best = rows[i].since;
+    memcpy(&function, (const char *)&tables[s->slot] + rows[i].offset, sizeof function);
+  }
+  if (function) *old = false;
   return function;
 }
 
+/* Streams are empty when a call returns, so the functions for a default stream per thread are the same ones. */
 CUresult tf_sim_cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
                                     CUdriverProcAddressQueryResult *status) {
-  (void)version;
-  (void)flags;
-  if (!symbol || !function) return CUDA_ERROR_INVALID_VALUE;
-  *function = find_symbol(tf_sim_now(), symbol);
-  if (status) *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  bool old;
+  if (!symbol || !function || version < 0 || version > TF_SIM_VERSION) return CUDA_ERROR_INVALID_VALUE;
+  if (flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
+  *function = find_symbol(tf_sim_now(), symbol, version, &old);
+  if (status)
+    *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS
+              : old     ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                        : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return CUDA_SUCCESS;
 }
 
+/* The older form has no status, so it says by its result that there is no such function. */
 CUresult tf_sim_cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags) {
-  return tf_sim_cuGetProcAddress_v2(symbol, function, version, flags, NULL);
+  CUresult r = tf_sim_cuGetProcAddress_v2(symbol, function, version, flags, NULL);
+  return r == CUDA_SUCCESS && !*function ? CUDA_ERROR_NOT_FOUND : r;
+}
+
+CUresult tf_sim_cuProfilerStart(void) {
+  return tf_sim_ready();
+}
+CUresult tf_sim_cuProfilerStop(void) {
+  return tf_sim_ready();
 }

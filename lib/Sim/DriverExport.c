@@ -4,8 +4,10 @@
  * The environment stands in for what the API has no words for:
  *   TF_SIM_DEVICE    profile, sm_90 if unset          TF_SIM_SEED     schedule, 0 if unset
  *   TF_SIM_CHECKS    list of mem,init,race,sync,all   TF_SIM_LOG      file that receives the accounts of faults,
- *                                                                     - for standard error; none if unset */
+ *   TF_SIM_FAIL      calls that fail, as SimDriver.h                   - for standard error; none if unset
+ *                    of the public headers says */
 #include "Sim/DriverState.h"
+#include "tilefoundry/SimDriver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,20 +35,23 @@ static unsigned parse_checks(const char *text) {
   return checks;
 }
 
-static void open_table(void) {
-  const char *profile = getenv("TF_SIM_DEVICE"), *seed = getenv("TF_SIM_SEED");
-  tf_sim_options o = {.checks = parse_checks(getenv("TF_SIM_CHECKS")), .seed = seed ? strtoull(seed, NULL, 0) : 0};
-  table.ready = tf_sim_driver_open(profile ? profile : "sm_90", &o, &table.driver) == TF_OK;
-}
-
-static void log_fault(void) {
+static void log_fault(const char *account) {
   const char *path = getenv("TF_SIM_LOG");
-  char account[8192];
-  if (!path || table.driver.take_fault(&table.driver, account, sizeof account) == TF_OK) return;
-  FILE *f = strcmp(path, "-") == 0 ? stderr : fopen(path, "a");
+  FILE *f = !path ? NULL : strcmp(path, "-") == 0 ? stderr : fopen(path, "a");
   if (!f) return;
   (void)fprintf(f, "%s\n", account);
   if (f != stderr) (void)fclose(f);
+}
+
+static void open_table(void) {
+  const char *profile = getenv("TF_SIM_DEVICE"), *seed = getenv("TF_SIM_SEED");
+  char message[256];
+  tf_sim_options o = {.checks = parse_checks(getenv("TF_SIM_CHECKS")), .seed = seed ? strtoull(seed, NULL, 0) : 0};
+  table.ready = tf_sim_driver_open(profile ? profile : "sm_90", &o, &table.driver) == TF_OK;
+  if (!table.ready) return;
+  ((tf_sim_state *)table.driver.state)->told = log_fault;
+  table.ready = tf_sim_driver_fail_calls(&table.driver, getenv("TF_SIM_FAIL"), message, sizeof message) == TF_OK;
+  if (!table.ready) log_fault(message);
 }
 
 static const tf_driver *ready(void) {
@@ -54,15 +59,31 @@ static const tf_driver *ready(void) {
   return table.ready ? &table.driver : NULL;
 }
 
-static CUresult done(CUresult result) {
-  if (result >= CUDA_ERROR_ILLEGAL_ADDRESS && result < CUDA_ERROR_NOT_PERMITTED) log_fault();
-  return result;
-}
-
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   TF_API CUresult symbol params;                                                                                       \
   CUresult symbol params {                                                                                             \
     const tf_driver *driver = ready();                                                                                 \
-    return driver ? done(driver->member args) : CUDA_ERROR_NO_DEVICE;                                                  \
+    return driver ? driver->member args : CUDA_ERROR_NO_DEVICE;                                                        \
   }
 #include "Runtime/DriverAPI.def"
+
+#define TF_DRIVER_PT(symbol, suffix) TF_API __typeof__(symbol) symbol##suffix __attribute__((alias(#symbol)));
+#define TF_DRIVER_OLD(symbol, name)  TF_API __typeof__(symbol) name __attribute__((alias(#symbol)));
+#define TF_DRIVER_OTHER(symbol)                                                                                        \
+  TF_API CUresult symbol(void);                                                                                        \
+  CUresult symbol(void) {                                                                                              \
+    log_fault("the simulated device does not have the driver function " #symbol);                                      \
+    return CUDA_ERROR_NOT_SUPPORTED;                                                                                   \
+  }
+#include "Sim/ExportNames.def"
+
+int tf_sim_fail_calls(const char *rules) {
+  const tf_driver *driver = ready();
+  bool set = driver && tf_sim_driver_fail_calls(driver, rules, NULL, 0) == TF_OK;
+  return set ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+unsigned long long tf_sim_count_calls(const char *name) {
+  const tf_driver *driver = ready();
+  return driver ? tf_sim_driver_calls(driver, name) : 0;
+}

@@ -62,16 +62,22 @@ static CUresult pack(CUfunction f, void **params, void **extra, unsigned char *t
   return CUDA_SUCCESS;
 }
 
-static CUresult launch(tf_sim_work *w, void **params, void **extra) {
-  CUresult r = tf_sim_ready();
+CUresult tf_sim_pack(tf_sim_work *w, void **params, void **extra) {
+  CUresult r = tf_sim_check_function(w->function);
   if (r != CUDA_SUCCESS) return r;
-  if (!w->function) return CUDA_ERROR_INVALID_HANDLE;
   if (w->config.sharedMemBytes > INT32_MAX || (int)w->config.sharedMemBytes > w->function->max_dynamic)
     return CUDA_ERROR_INVALID_VALUE;
   w->params = calloc(1, w->function->info.param_bytes + 1);
   if (!w->params) return CUDA_ERROR_OUT_OF_MEMORY;
   r = pack(w->function, params, extra, w->params);
-  if (r == CUDA_SUCCESS) r = tf_sim_submit(w->config.hStream, w);
+  if (r != CUDA_SUCCESS) free(w->params);
+  return r;
+}
+
+static CUresult launch(tf_sim_work *w, void **params, void **extra) {
+  CUresult r = tf_sim_pack(w, params, extra);
+  if (r != CUDA_SUCCESS) return r;
+  r = tf_sim_submit(w->config.hStream, w);
   free(w->params);
   return r;
 }
@@ -104,8 +110,10 @@ CUresult tf_sim_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, 
   return launch(&w, params, NULL);
 }
 
-/* Attributes that change what runs; the others are hints. */
-static void read_attributes(const CUlaunchConfig *config, tf_sim_work *w) {
+/* Attributes that change what runs; the others are hints: of a programmatic dependency nothing is left to do, since the
+ * kernel before has ended. The event of one is recorded with the launch. */
+static CUresult read_attributes(const CUlaunchConfig *config, tf_sim_work *w, CUevent *event) {
+  *event = NULL;
   for (unsigned i = 0; i < config->numAttrs; i++) {
     const CUlaunchAttribute *a = &config->attrs[i];
     if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) w->cooperative = a->value.cooperative;
@@ -113,28 +121,34 @@ static void read_attributes(const CUlaunchConfig *config, tf_sim_work *w) {
       w->cluster[0] = a->value.clusterDim.x;
       w->cluster[1] = a->value.clusterDim.y;
       w->cluster[2] = a->value.clusterDim.z;
+      if (!w->cluster[0] || !w->cluster[1] || !w->cluster[2]) return CUDA_ERROR_INVALID_VALUE;
     }
+    if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT || a->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+      *event = a->value.programmaticEvent.event;
+    if (a->id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) return CUDA_ERROR_NOT_SUPPORTED;
   }
+  return *event ? tf_sim_check_event(*event) : CUDA_SUCCESS;
 }
 
 CUresult tf_sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
   tf_sim_work w = {.kind = TF_WORK_KERNEL, .function = function};
   if (!config || (config->numAttrs && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
+  CUevent event;
   w.config = *config;
-  read_attributes(config, &w);
+  CUresult r = read_attributes(config, &w, &event);
   w.config.attrs = NULL;
   w.config.numAttrs = 0;
-  return launch(&w, params, extra);
+  if (r == CUDA_SUCCESS) r = launch(&w, params, extra);
+  return r == CUDA_SUCCESS && event ? tf_sim_cuEventRecord(event, config->hStream) : r;
 }
 
 /* ---- Occupancy -------------------------------------------------------------------------------------------------- */
 
 CUresult tf_sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
                                                                      size_t shared_bytes, unsigned flags) {
-  CUresult r = tf_sim_ready();
-  (void)flags;
+  CUresult r = tf_sim_check_function(function);
   if (r != CUDA_SUCCESS) return r;
-  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) return CUDA_ERROR_INVALID_VALUE;
   if (!blocks || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
   *blocks = (int)tf_sim_occupancy(function->function, (uint64_t)block_size, shared_bytes);
   return CUDA_SUCCESS;
@@ -148,9 +162,8 @@ CUresult tf_sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunct
 CUresult tf_sim_cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block, CUfunction function,
                                                  CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
                                                  int block_limit) {
-  CUresult r = tf_sim_ready();
+  CUresult r = tf_sim_check_function(function);
   if (r != CUDA_SUCCESS) return r;
-  if (!function) return CUDA_ERROR_INVALID_HANDLE;
   if (!min_grid || !block) return CUDA_ERROR_INVALID_VALUE;
   int most = (int)function->info.max_threads;
   if (block_limit > 0 && block_limit < most) most = block_limit;
@@ -166,11 +179,17 @@ CUresult tf_sim_cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block, CUfu
   return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult tf_sim_cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CUfunction function,
+                                                          CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
+                                                          int block_limit, unsigned flags) {
+  if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) return CUDA_ERROR_INVALID_VALUE;
+  return tf_sim_cuOccupancyMaxPotentialBlockSize(min_grid, block, function, shared_of_block, shared_bytes, block_limit);
+}
+
 CUresult tf_sim_cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
                                                         int block_size) {
-  CUresult r = tf_sim_ready();
+  CUresult r = tf_sim_check_function(function);
   if (r != CUDA_SUCCESS) return r;
-  if (!function) return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes || blocks <= 0 || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
   size_t room = tf_sim_now()->profile->shared_optin;
   while (room && tf_sim_occupancy(function->function, (uint64_t)block_size, room) < (unsigned)blocks)
@@ -180,12 +199,13 @@ CUresult tf_sim_cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunctio
 }
 
 CUresult tf_sim_cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
-  CUresult r = tf_sim_ready();
+  CUresult r = tf_sim_check_function(function);
   if (r != CUDA_SUCCESS) return r;
-  if (!function) return CUDA_ERROR_INVALID_HANDLE;
-  if (!clusters || !config) return CUDA_ERROR_INVALID_VALUE;
+  if (!clusters || !config || (config->numAttrs && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
   tf_sim_work w = {.cluster = {1, 1, 1}};
-  read_attributes(config, &w);
+  CUevent event;
+  r = read_attributes(config, &w, &event);
+  if (r != CUDA_SUCCESS) return r;
   uint64_t threads = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
   unsigned size = w.cluster[0] * w.cluster[1] * w.cluster[2];
   unsigned resident = tf_sim_occupancy(function->function, threads, config->sharedMemBytes);
@@ -195,9 +215,8 @@ CUresult tf_sim_cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
 }
 
 CUresult tf_sim_cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config) {
-  CUresult r = tf_sim_ready();
+  CUresult r = tf_sim_check_function(function);
   if (r != CUDA_SUCCESS) return r;
-  if (!function) return CUDA_ERROR_INVALID_HANDLE;
   if (!size || !config) return CUDA_ERROR_INVALID_VALUE;
   *size = (int)tf_sim_now()->profile->max_cluster;
   return CUDA_SUCCESS;

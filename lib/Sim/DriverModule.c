@@ -14,6 +14,7 @@ typedef struct jit_log {
   void **size_option; /* receives the bytes written */
 } jit_log;
 
+/* Options that return something are set; nothing is compiled, so there is nothing to inform about and no time to tell. */
 static jit_log find_log(unsigned count, const CUjit_option *options, void **values) {
   jit_log log = {0};
   for (unsigned i = 0; i < count; i++) {
@@ -22,9 +23,20 @@ static jit_log find_log(unsigned count, const CUjit_option *options, void **valu
       log.size = (size_t)(uintptr_t)values[i];
       log.size_option = &values[i];
     }
-    if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) values[i] = NULL; /* nothing to inform about */
+    if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES || options[i] == CU_JIT_WALL_TIME) values[i] = NULL;
   }
   return log;
+}
+
+/* An information log of the caller's is a string afterwards, too: an empty one. */
+static void empty_info_log(unsigned count, const CUjit_option *options, void *const *values) {
+  char *text = NULL;
+  size_t size = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (options[i] == CU_JIT_INFO_LOG_BUFFER) text = values[i];
+    if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) size = (size_t)(uintptr_t)values[i];
+  }
+  if (text && size) *text = '\0';
 }
 
 static void write_log(const jit_log *log, const char *message) {
@@ -71,6 +83,7 @@ static CUresult load_text(CUmodule *out, const char *text, size_t length, const 
   CUmodule m = calloc(1, sizeof *m);
   if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
   m->driver = s;
+  m->context = tf_sim_context();
   tf_status status = tf_sim_module_load(s->device, text, length, message, sizeof message, &m->module);
   write_log(log, message);
   CUresult r = status == TF_OK ? list_functions(m) : load_result(status, message);
@@ -99,9 +112,14 @@ CUresult tf_sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
   if (!module || !image || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
+  if (count > 64) return CUDA_ERROR_INVALID_VALUE;
+  empty_info_log(count, options, values);
   jit_log log = find_log(count, options, values);
   if (is_binary(image)) {
-    write_log(&log, "the simulated device runs PTX, no machine code");
+    static const char message[] = "the simulated device runs PTX text, not machine code: load the PTX (nvcc -ptx, "
+                                  "tf-llc --emit=ptx) in place of this cubin or fat binary";
+    write_log(&log, message);
+    if (tf_sim_now()->told) tf_sim_now()->told(message);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   return load_text(module, image, strlen(image), &log);
@@ -115,7 +133,7 @@ CUresult tf_sim_cuModuleLoadFatBinary(CUmodule *module, const void *image) {
   return tf_sim_cuModuleLoadDataEx(module, image, 0, NULL, NULL);
 }
 
-static char *read_file(const char *path) {
+char *tf_sim_read_file(const char *path, size_t *bytes) {
   FILE *f = fopen(path, "rb");
   if (!f) return NULL;
   long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
@@ -126,6 +144,7 @@ static char *read_file(const char *path) {
     text = NULL;
   }
   (void)fclose(f);
+  if (text && bytes) *bytes = (size_t)size;
   return text;
 }
 
@@ -133,7 +152,7 @@ CUresult tf_sim_cuModuleLoad(CUmodule *module, const char *path) {
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
   if (!module || !path) return CUDA_ERROR_INVALID_VALUE;
-  char *text = read_file(path);
+  char *text = tf_sim_read_file(path, NULL);
   if (!text) return CUDA_ERROR_FILE_NOT_FOUND;
   r = tf_sim_cuModuleLoadData(module, text);
   free(text);
@@ -151,7 +170,7 @@ static CUresult check_module(CUmodule module, const void *result) {
   return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Works in a poisoned context too, so that programs can clean up. */
+/* Gone even if the context is poisoned; the result says that it is. */
 CUresult tf_sim_cuModuleUnload(CUmodule module) {
   tf_sim_state *s = tf_sim_now();
   pthread_mutex_lock(&s->lock);
@@ -162,16 +181,27 @@ CUresult tf_sim_cuModuleUnload(CUmodule module) {
   if (found) *at = module->next;
   pthread_mutex_unlock(&s->lock);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult sticky = module->context->sticky;
   destroy_module(module);
-  return CUDA_SUCCESS;
+  return sticky;
 }
 
-void tf_sim_free_modules(tf_sim_state *s) {
-  while (s->modules) {
-    CUmodule next = s->modules->next;
-    destroy_module(s->modules);
-    s->modules = next;
+void tf_sim_free_modules(tf_sim_state *s, CUcontext of) {
+  for (CUmodule *at = &s->modules; *at;) {
+    CUmodule m = *at;
+    if (of && m->context != of) {
+      at = &m->next;
+      continue;
+    }
+    *at = m->next;
+    destroy_module(m);
   }
+}
+
+CUresult tf_sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
+  if (!mode) return CUDA_ERROR_INVALID_VALUE;
+  *mode = CU_MODULE_EAGER_LOADING;
+  return CUDA_SUCCESS;
 }
 
 CUresult tf_sim_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
@@ -209,10 +239,22 @@ CUresult tf_sim_cuModuleGetGlobal(CUdeviceptr *ptr, size_t *bytes, CUmodule modu
   return CUDA_SUCCESS;
 }
 
-static CUresult check_function(CUfunction f, const void *result) {
+/* A function of a module that is loaded. */
+CUresult tf_sim_check_function(CUfunction f) {
+  tf_sim_state *s = tf_sim_now();
+  bool found = false;
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
-  if (!f) return CUDA_ERROR_INVALID_HANDLE;
+  pthread_mutex_lock(&s->lock);
+  for (CUmodule m = s->modules; f && m && !found; m = m->next)
+    found = (uintptr_t)f - (uintptr_t)m->functions < m->count * sizeof *m->functions;
+  pthread_mutex_unlock(&s->lock);
+  return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult check_function(CUfunction f, const void *result) {
+  CUresult r = tf_sim_check_function(f);
+  if (r != CUDA_SUCCESS) return r;
   return result ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -316,4 +358,21 @@ CUresult tf_sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *of
   *offset = at;
   if (bytes) *bytes = size;
   return CUDA_SUCCESS;
+}
+
+/* Functions are decoded when their module is loaded. */
+CUresult tf_sim_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
+  CUresult r = check_function(function, state);
+  if (r == CUDA_SUCCESS) *state = CU_FUNCTION_LOADING_STATE_LOADED;
+  return r;
+}
+
+CUresult tf_sim_cuFuncLoad(CUfunction function) {
+  return tf_sim_check_function(function);
+}
+
+CUresult tf_sim_cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
+  CUresult r = tf_sim_check_function(function);
+  if (r != CUDA_SUCCESS) return r;
+  return config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }

@@ -26,6 +26,18 @@ const char *tf_sim_result_text(CUresult result) {
   return NULL;
 }
 
+bool tf_sim_result_of(const char *text, CUresult *out) {
+  char *end;
+  unsigned long number = strtoul(text, &end, 10);
+  bool numeric = *text >= '0' && *text <= '9' && !*end;
+  for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+    if (numeric ? number != (unsigned long)results[i].result : strcmp(results[i].name, text) != 0) continue;
+    *out = results[i].result;
+    return true;
+  }
+  return false;
+}
+
 /* The driver's error for the first finding that is an error. */
 CUresult tf_sim_fault_result(const tf_sim_report *report) {
   static const struct {
@@ -65,6 +77,7 @@ void tf_sim_keep_fault(tf_sim_state *s, const char *kernel, const tf_sim_report 
   for (size_t i = 0; i < report->count; i++)
     describe(&t, &report->findings[i]);
   if (t.used && t.data[t.used - 1] == '\n') t.data[t.used - 1] = '\0';
+  if (s->told && t.data) s->told(t.data);
   pthread_mutex_lock(&s->lock);
   if (s->fault) {
     free(t.data); /* the first fault is the one to tell */

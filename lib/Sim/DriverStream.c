@@ -1,4 +1,5 @@
-/* Streams, events, capture and graphs. */
+/* Streams and events. A stream's work has ended when the call that submits it returns, so waiting for it has nothing left to
+ * do; what remains are handles, times, attributes and the rules about capturing streams (DriverCapture.c). */
 #include "Sim/DriverState.h"
 
 #include "Sim/Pool.h"
@@ -9,46 +10,26 @@
 
 TF_SIM_KNOWN(CUstream, streams, stream)
 TF_SIM_KNOWN(CUevent, events, event)
-TF_SIM_KNOWN(CUgraph, graphs, graph)
 
-static bool is_default(CUstream s) {
+bool tf_sim_default_stream(CUstream s) {
   return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD;
 }
 
-static CUresult check_stream(CUstream stream) {
+CUresult tf_sim_check_stream(CUstream stream) {
   tf_sim_state *s = tf_sim_now();
   CUresult r = tf_sim_ready();
-  if (r != CUDA_SUCCESS || is_default(stream)) return r;
+  if (r != CUDA_SUCCESS || tf_sim_default_stream(stream)) return r;
   pthread_mutex_lock(&s->lock);
   bool found = streams_has(s, stream);
   pthread_mutex_unlock(&s->lock);
   return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+static bool capturing(CUstream stream) {
+  return !tf_sim_default_stream(stream) && stream->capture;
+}
+
 /* ---- Work ------------------------------------------------------------------------------------------------------- */
-
-static bool copy_work(tf_sim_work *to, const tf_sim_work *from) {
-  *to = *from;
-  if (from->kind != TF_WORK_KERNEL) return true;
-  size_t bytes = from->function->info.param_bytes;
-  to->params = malloc(bytes ? bytes : 1);
-  if (to->params && bytes) memcpy(to->params, from->params, bytes);
-  return to->params != NULL;
-}
-
-static void clear_graph(CUgraph g) {
-  for (size_t i = 0; i < g->count; i++)
-    if (g->work[i].kind == TF_WORK_KERNEL) free(g->work[i].params);
-  free(g->work);
-  *g = (struct CUgraph_st){.driver = g->driver, .next = g->next};
-}
-
-static bool record(CUgraph g, const tf_sim_work *work) {
-  if (!tf_grow((void **)&g->work, &g->cap, g->count + 1, sizeof *g->work)) return false;
-  if (!copy_work(&g->work[g->count], work)) return false;
-  g->count++;
-  return true;
-}
 
 CUresult tf_sim_execute(const tf_sim_work *w) {
   switch (w->kind) {
@@ -56,21 +37,27 @@ CUresult tf_sim_execute(const tf_sim_work *w) {
     return tf_sim_run_kernel(w);
   case TF_WORK_COPY:
     return tf_sim_run_copy(w->to, w->from, w->bytes);
-  case TF_WORK_COPY2D:
-    return tf_sim_run_copy2d(&w->copy);
+  case TF_WORK_COPY3D:
+    return tf_sim_run_copy3d(&w->copy);
   case TF_WORK_SET:
     return tf_sim_run_set(w);
-  default:
+  case TF_WORK_GRAPH:
+    return tf_sim_run_graph(w->graph);
+  case TF_WORK_HOST:
     w->host(w->data);
+    return CUDA_SUCCESS;
+  default:
     return CUDA_SUCCESS;
   }
 }
 
 CUresult tf_sim_submit(CUstream stream, const tf_sim_work *work) {
-  CUresult r = check_stream(stream);
+  CUgraphNode node;
+  CUresult r = tf_sim_check_stream(stream);
   if (r != CUDA_SUCCESS) return r;
-  if (is_default(stream) || !stream->capture) return tf_sim_execute(work);
-  return record(stream->capture, work) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (capturing(stream)) return tf_sim_capture_work(stream, work, &node);
+  if (tf_sim_default_stream(stream) && stream != CU_STREAM_PER_THREAD) r = tf_sim_capture_legacy();
+  return r == CUDA_SUCCESS ? tf_sim_execute(work) : r;
 }
 
 /* ---- Streams ---------------------------------------------------------------------------------------------------- */
@@ -85,7 +72,7 @@ CUresult tf_sim_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int
   int clamped = priority > 0 ? 0 : priority < -5 ? -5 : priority;
   *made = (struct CUstream_st){.context = tf_sim_context(), .flags = flags, .priority = clamped};
   pthread_mutex_lock(&s->lock);
-  made->id = ++s->next_stream + 16;
+  made->id = ++s->next_id + 16;
   made->next = s->streams;
   s->streams = made;
   pthread_mutex_unlock(&s->lock);
@@ -97,13 +84,13 @@ CUresult tf_sim_cuStreamCreate(CUstream *stream, unsigned flags) {
   return tf_sim_cuStreamCreateWithPriority(stream, flags, 0);
 }
 
-static void free_graph(CUgraph g) {
-  if (!g) return;
-  clear_graph(g);
-  free(g);
+static void free_stream(CUstream stream) {
+  tf_sim_capture_leave(stream);
+  free(stream->needs.list);
+  free(stream);
 }
 
-/* Works in a poisoned context too. */
+/* Gone even if the context is poisoned; the result says that it is. */
 CUresult tf_sim_cuStreamDestroy(CUstream stream) {
   tf_sim_state *s = tf_sim_now();
   pthread_mutex_lock(&s->lock);
@@ -114,26 +101,29 @@ CUresult tf_sim_cuStreamDestroy(CUstream stream) {
   if (found) *at = stream->next;
   pthread_mutex_unlock(&s->lock);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  free_graph(stream->capture);
-  free(stream);
-  return CUDA_SUCCESS;
+  CUresult sticky = stream->context->sticky;
+  free_stream(stream);
+  return sticky;
 }
 
-/* A stream's work has ended when it was submitted; only a capturing stream cannot be waited for. */
+/* A capturing stream cannot be waited for: trying to ends the capture. */
 CUresult tf_sim_cuStreamSynchronize(CUstream stream) {
-  CUresult r = check_stream(stream);
+  CUresult r = tf_sim_check_stream(stream);
   if (r != CUDA_SUCCESS) return r;
-  return !is_default(stream) && stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+  if (tf_sim_default_stream(stream)) return stream == CU_STREAM_PER_THREAD ? r : tf_sim_capture_legacy();
+  if (!stream->capture) return CUDA_SUCCESS;
+  stream->capture->invalid = true;
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 CUresult tf_sim_cuStreamQuery(CUstream stream) {
   return tf_sim_cuStreamSynchronize(stream);
 }
 
 #define STREAM_VALUE(result, ordinary, default_value)                                                                  \
-  CUresult r = check_stream(stream);                                                                                   \
+  CUresult r = tf_sim_check_stream(stream);                                                                            \
   if (r != CUDA_SUCCESS) return r;                                                                                     \
   if (!(result)) return CUDA_ERROR_INVALID_VALUE;                                                                      \
-  *(result) = is_default(stream) ? (default_value) : (ordinary);                                                       \
+  *(result) = tf_sim_default_stream(stream) ? (default_value) : (ordinary);                                            \
   return CUDA_SUCCESS
 
 CUresult tf_sim_cuStreamGetFlags(CUstream stream, unsigned *flags) {
@@ -142,12 +132,65 @@ CUresult tf_sim_cuStreamGetFlags(CUstream stream, unsigned *flags) {
 CUresult tf_sim_cuStreamGetPriority(CUstream stream, int *priority) {
   STREAM_VALUE(priority, stream->priority, 0);
 }
+/* The default streams' ids differ from each other and from all others'; those start at 17. */
 CUresult tf_sim_cuStreamGetId(CUstream stream, unsigned long long *id) {
-  STREAM_VALUE(id, stream->id, (unsigned long long)(uintptr_t)stream);
+  STREAM_VALUE(id, stream->id, stream == CU_STREAM_PER_THREAD ? 2 : 1);
 }
 CUresult tf_sim_cuStreamGetCtx(CUstream stream, CUcontext *ctx) {
   STREAM_VALUE(ctx, stream->context, tf_sim_context());
 }
+CUresult tf_sim_cuStreamGetDevice(CUstream stream, CUdevice *dev) {
+  STREAM_VALUE(dev, 0, 0);
+}
+
+/* ---- Attributes: kept for the program, the device has no use for them --------------------------------------------- */
+
+static CUlaunchAttributeValue *attribute_of(CUstream stream, CUstreamAttrID attribute) {
+  if (attribute == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) return &stream->attributes[0];
+  if (attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) return &stream->attributes[1];
+  return NULL;
+}
+
+static CUresult check_attribute(CUstream stream, CUstreamAttrID attribute, const void *value) {
+  CUresult r = tf_sim_check_stream(stream);
+  if (r != CUDA_SUCCESS) return r;
+  if (tf_sim_default_stream(stream)) return CUDA_ERROR_NOT_SUPPORTED;
+  return value && attribute_of(stream, attribute) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult tf_sim_cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value) {
+  CUresult r = check_attribute(stream, attribute, value);
+  if (r == CUDA_SUCCESS) *value = *attribute_of(stream, attribute);
+  return r;
+}
+
+CUresult tf_sim_cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value) {
+  CUresult r = check_attribute(stream, attribute, value);
+  if (r == CUDA_SUCCESS) *attribute_of(stream, attribute) = *value;
+  return r;
+}
+
+CUresult tf_sim_cuStreamCopyAttributes(CUstream dst, CUstream src) {
+  CUresult r = tf_sim_check_stream(dst);
+  if (r == CUDA_SUCCESS) r = tf_sim_check_stream(src);
+  if (r != CUDA_SUCCESS) return r;
+  if (tf_sim_default_stream(dst) || tf_sim_default_stream(src)) return CUDA_ERROR_NOT_SUPPORTED;
+  memcpy(dst->attributes, src->attributes, sizeof dst->attributes);
+  return CUDA_SUCCESS;
+}
+
+/* Managed memory belongs to everybody here. */
+CUresult tf_sim_cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t length, unsigned flags) {
+  uint64_t base, bytes;
+  CUresult r = tf_sim_check_stream(stream);
+  if (r != CUDA_SUCCESS) return r;
+  bool known = tf_sim_range(tf_sim_now()->device, ptr, &base, &bytes) == TF_OK;
+  bool fits = known && length <= bytes - (ptr - base);
+  bool kind = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE;
+  return fits && kind ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Host functions ----------------------------------------------------------------------------------------------- */
 
 CUresult tf_sim_cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
   if (!function) return CUDA_ERROR_INVALID_VALUE;
@@ -165,7 +208,7 @@ CUresult tf_sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, 
 
 /* ---- Events ----------------------------------------------------------------------------------------------------- */
 
-static CUresult check_event(CUevent event) {
+CUresult tf_sim_check_event(CUevent event) {
   tf_sim_state *s = tf_sim_now();
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
@@ -180,9 +223,12 @@ CUresult tf_sim_cuEventCreate(CUevent *event, unsigned flags) {
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
   if (!event || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+  if (flags & CU_EVENT_INTERPROCESS) /* needs the other flag, and another process */
+    return flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
   CUevent made = calloc(1, sizeof *made);
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
   made->driver = s;
+  made->context = tf_sim_context();
   made->flags = flags;
   pthread_mutex_lock(&s->lock);
   made->next = s->events;
@@ -202,42 +248,63 @@ CUresult tf_sim_cuEventDestroy(CUevent event) {
   if (found) *at = event->next;
   pthread_mutex_unlock(&s->lock);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult sticky = event->context->sticky;
+  free(event->needs.list);
   free(event);
-  return CUDA_SUCCESS;
+  return sticky;
 }
 
 CUresult tf_sim_cuEventRecord(CUevent event, CUstream stream) {
   struct timespec t;
-  CUresult r = check_event(event);
-  if (r == CUDA_SUCCESS) r = check_stream(stream);
+  CUresult r = tf_sim_check_event(event);
+  if (r == CUDA_SUCCESS) r = tf_sim_check_stream(stream);
   if (r != CUDA_SUCCESS) return r;
-  if (!is_default(stream) && stream->capture) return CUDA_SUCCESS; /* orders nothing in a graph that runs in order */
+  if (!tf_sim_default_stream(stream) && stream->context != event->context) return CUDA_ERROR_INVALID_HANDLE;
+  if (capturing(stream)) return tf_sim_capture_record(stream, event);
+  if (tf_sim_default_stream(stream) && stream != CU_STREAM_PER_THREAD) r = tf_sim_capture_legacy();
+  if (r != CUDA_SUCCESS) return r;
   (void)clock_gettime(CLOCK_MONOTONIC, &t);
   event->time = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
   event->recorded = true;
+  event->capture = 0;
   return CUDA_SUCCESS;
 }
 
+CUresult tf_sim_cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+  /* An external record is one only inside a capture, where it would be a node of its own kind. */
+  if (flags && tf_sim_check_stream(stream) == CUDA_SUCCESS)
+    return capturing(stream) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_ILLEGAL_STATE;
+  return tf_sim_cuEventRecord(event, stream);
+}
+
+/* An event without a recording counts as complete. */
 CUresult tf_sim_cuEventQuery(CUevent event) {
-  return check_event(event);
+  CUresult r = tf_sim_check_event(event);
+  if (r != CUDA_SUCCESS) return r;
+  return tf_sim_captured_event(event) ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }
 CUresult tf_sim_cuEventSynchronize(CUevent event) {
-  return check_event(event);
+  return tf_sim_cuEventQuery(event);
 }
 
 CUresult tf_sim_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  CUresult r = check_stream(stream);
-  (void)flags;
-  return r == CUDA_SUCCESS ? check_event(event) : r;
+  CUresult r = tf_sim_check_stream(stream);
+  if (r == CUDA_SUCCESS) r = tf_sim_check_event(event);
+  if (r != CUDA_SUCCESS) return r;
+  if (flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+  if (tf_sim_captured_event(event) || capturing(stream)) return tf_sim_capture_wait(stream, event);
+  return CUDA_SUCCESS;
 }
 
 CUresult tf_sim_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
-  CUresult r = check_event(start);
-  if (r == CUDA_SUCCESS) r = check_event(end);
+  CUresult r = tf_sim_check_event(start);
+  if (r == CUDA_SUCCESS) r = tf_sim_check_event(end);
   if (r != CUDA_SUCCESS) return r;
   if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
+  if (tf_sim_captured_event(start) || tf_sim_captured_event(end)) return CUDA_ERROR_CAPTURED_EVENT;
   bool timed = !((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING);
-  if (!timed || !start->recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
+  if (!timed || !start->recorded || !end->recorded || start->context != end->context) return CUDA_ERROR_INVALID_HANDLE;
   *milliseconds = (float)((end->time - start->time) * 1e3);
   return CUDA_SUCCESS;
 }
@@ -245,148 +312,26 @@ CUresult tf_sim_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUeven
   return tf_sim_cuEventElapsedTime(milliseconds, start, end);
 }
 
-/* ---- Capture and graphs ----------------------------------------------------------------------------------------- */
+/* ---- The end of a context ----------------------------------------------------------------------------------------- */
 
-static CUgraph new_graph(tf_sim_state *s) {
-  CUgraph g = calloc(1, sizeof *g);
-  if (g) g->driver = s;
-  return g;
-}
-
-static void enlist(tf_sim_state *s, CUgraph g) {
-  pthread_mutex_lock(&s->lock);
-  g->next = s->graphs;
-  s->graphs = g;
-  pthread_mutex_unlock(&s->lock);
-}
-
-CUresult tf_sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  CUresult r = check_stream(stream);
-  if (r != CUDA_SUCCESS) return r;
-  if (mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  if (is_default(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  if (stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
-  stream->capture = new_graph(tf_sim_now());
-  return stream->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult tf_sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
-  CUresult r = check_stream(stream);
-  if (r != CUDA_SUCCESS) return r;
-  if (is_default(stream) || !stream->capture || !graph) return CUDA_ERROR_ILLEGAL_STATE;
-  *graph = stream->capture;
-  stream->capture = NULL;
-  enlist(tf_sim_now(), *graph);
-  return CUDA_SUCCESS;
-}
-
-CUresult tf_sim_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
-  STREAM_VALUE(status, stream->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE,
-               CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
-CUresult tf_sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
-  CUresult r = tf_sim_ready();
-  if (r != CUDA_SUCCESS) return r;
-  if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  *mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* nothing that the stricter modes forbid can go wrong here */
-  return CUDA_SUCCESS;
-}
-
-CUresult tf_sim_cuGraphCreate(CUgraph *graph, unsigned flags) {
-  CUresult r = tf_sim_ready();
-  if (r != CUDA_SUCCESS) return r;
-  if (!graph || flags) return CUDA_ERROR_INVALID_VALUE;
-  *graph = new_graph(tf_sim_now());
-  if (!*graph) return CUDA_ERROR_OUT_OF_MEMORY;
-  enlist(tf_sim_now(), *graph);
-  return CUDA_SUCCESS;
-}
-
-static CUresult check_graph(CUgraph graph) {
-  tf_sim_state *s = tf_sim_now();
-  CUresult r = tf_sim_ready();
-  if (r != CUDA_SUCCESS) return r;
-  pthread_mutex_lock(&s->lock);
-  bool found = graph && graphs_has(s, graph);
-  pthread_mutex_unlock(&s->lock);
-  return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* An executable graph is a graph in the same list, so that closing the table frees it. */
-CUresult tf_sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
-  CUresult r = check_graph(graph);
-  (void)flags;
-  if (r != CUDA_SUCCESS) return r;
-  if (!exec) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphExec made = calloc(1, sizeof *made);
-  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-  made->graph.driver = tf_sim_now();
-  for (size_t i = 0; i < graph->count; i++)
-    if (!record(&made->graph, &graph->work[i])) {
-      free_graph(&made->graph);
-      return CUDA_ERROR_OUT_OF_MEMORY;
+void tf_sim_free_streams(tf_sim_state *s, CUcontext of) {
+  for (CUstream *at = &s->streams; *at;) {
+    CUstream stream = *at;
+    if (of && stream->context != of) {
+      at = &stream->next;
+      continue;
     }
-  enlist(tf_sim_now(), &made->graph);
-  *exec = made;
-  return CUDA_SUCCESS;
-}
-
-CUresult tf_sim_cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
-  CUresult r = check_graph(graph);
-  if (r != CUDA_SUCCESS) return r;
-  if (!count) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; nodes && i < *count; i++)
-    nodes[i] = i < graph->count ? (CUgraphNode)(void *)&graph->work[i] : NULL;
-  if (!nodes || *count > graph->count) *count = graph->count;
-  return CUDA_SUCCESS;
-}
-
-CUresult tf_sim_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  CUresult r = check_graph((CUgraph)(void *)exec);
-  for (size_t i = 0; r == CUDA_SUCCESS && i < exec->graph.count; i++)
-    r = tf_sim_submit(stream, &exec->graph.work[i]);
-  return r;
-}
-
-CUresult tf_sim_cuGraphUpload(CUgraphExec exec, CUstream stream) {
-  CUresult r = check_stream(stream);
-  return r == CUDA_SUCCESS ? check_graph((CUgraph)(void *)exec) : r;
-}
-
-/* Works in a poisoned context too. */
-CUresult tf_sim_cuGraphDestroy(CUgraph graph) {
-  tf_sim_state *s = tf_sim_now();
-  pthread_mutex_lock(&s->lock);
-  CUgraph *at = &s->graphs;
-  while (*at && *at != graph)
-    at = &(*at)->next;
-  bool found = graph && *at;
-  if (found) *at = graph->next;
-  pthread_mutex_unlock(&s->lock);
-  if (!found) return CUDA_ERROR_INVALID_VALUE;
-  free_graph(graph);
-  return CUDA_SUCCESS;
-}
-CUresult tf_sim_cuGraphExecDestroy(CUgraphExec exec) {
-  return tf_sim_cuGraphDestroy((CUgraph)(void *)exec);
-}
-
-void tf_sim_free_streams(tf_sim_state *s) {
-  while (s->streams) {
-    CUstream next = s->streams->next;
-    free_graph(s->streams->capture);
-    free(s->streams);
-    s->streams = next;
+    *at = stream->next;
+    free_stream(stream);
   }
-  while (s->events) {
-    CUevent next = s->events->next;
-    free(s->events);
-    s->events = next;
-  }
-  while (s->graphs) {
-    CUgraph next = s->graphs->next;
-    free_graph(s->graphs);
-    s->graphs = next;
+  for (CUevent *at = &s->events; *at;) {
+    CUevent event = *at;
+    if (of && event->context != of) {
+      at = &event->next;
+      continue;
+    }
+    *at = event->next;
+    free(event->needs.list);
+    free(event);
   }
 }

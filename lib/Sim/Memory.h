@@ -36,6 +36,7 @@ typedef struct tf_alloc {
   size_t slot;       /* counting: number among the launch's buffers */
   bool variable;     /* a module's, not the program's: no leak */
   const char *label; /* variable's name, or null */
+  const void *owner; /* what tf_sim_own was told */
 } tf_alloc;
 
 typedef struct tf_interval {

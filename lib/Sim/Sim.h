@@ -164,6 +164,10 @@ tf_status tf_sim_free(tf_sim_device *device, uint64_t address);
 /* Makes host memory reachable by kernels at its own address (managed and pinned memory). The caller keeps it alive
  * until tf_sim_free(address). */
 tf_status tf_sim_map_host(tf_sim_device *device, TF_KEEP void *host, uint64_t bytes);
+/* Says whose an allocation is: it goes with the owner. Null for addresses in no live allocation of an owner. */
+void tf_sim_own(tf_sim_device *device, uint64_t address, TF_KEEP const void *owner);
+const void *tf_sim_owner(tf_sim_device *device, uint64_t address);
+void tf_sim_free_owned(tf_sim_device *device, const void *owner);
 tf_status tf_sim_read(tf_sim_device *device, void *to, uint64_t from, uint64_t bytes);
 tf_status tf_sim_write(tf_sim_device *device, uint64_t to, const void *from, uint64_t bytes);
 tf_status tf_sim_copy(tf_sim_device *device, uint64_t to, uint64_t from, uint64_t bytes);

@@ -4,6 +4,9 @@
  * keeps it from redirecting the plain names to the newest ones. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
+#include <cudaProfiler.h>
+#include <cudaProfilerTypedefs.h>
+#include <cudaTypedefs.h>
 #include <stddef.h>
 
 #define TF_CUDA_RESULT(name, value, text)      _Static_assert((int)name == (value), #name);
@@ -21,9 +24,15 @@
   _Static_assert(sizeof(((type *)0)->field) == (bytes), "size of " #type "." #field);
 #include "Runtime/CudaLayouts.def"
 
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol), CUresult(CUDAAPI *) params),                        \
                  "prototype of " #symbol);
+#include "Runtime/DriverAPI.def"
+
+/* The version from which cuGetProcAddress gives a function: the typedefs carry it in their names. */
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
+  _Static_assert(__builtin_types_compatible_p(PFN_##name##_v##since, CUresult(CUDAAPI *) params),                      \
+                 #symbol " is not " #name " of version " #since);
 #include "Runtime/DriverAPI.def"
 
 /* The version that was compared with; the test prints it when it fails to be recent enough. */

@@ -27,7 +27,7 @@ START_TEST(missing_symbols_fail_when_called) {
   ck_assert_int_eq(tf_driver_open(TF_TEST_STUB_DRIVER, &d, message, sizeof message), TF_OK);
   ck_assert_int_eq(d.cuMemFree(0), TF_CUDA_ERROR_MISSING_FUNCTION);
   ck_assert_int_eq(d.cuLaunchKernelEx(NULL, NULL, NULL, NULL), TF_CUDA_ERROR_MISSING_FUNCTION);
-#define TF_DRIVER_FN(member, symbol, params, args) ck_assert_msg(d.member != NULL, #member);
+#define TF_DRIVER_FN(member, symbol, name, since, params, args) ck_assert_msg(d.member != NULL, #member);
 #include "Runtime/DriverAPI.def"
   tf_driver_close(&d);
 }

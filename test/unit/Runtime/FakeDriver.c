@@ -426,7 +426,7 @@ static int must_fail(const char *name) {
   return fail;
 }
 
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   static CUresult call_##member params {                                                                               \
     return must_fail(#member) ? fake.fail_result : implemented.member args;                                            \
   }
@@ -447,7 +447,7 @@ static tf_status take_fault(tf_driver *driver, char *message, size_t size) {
 
 tf_driver fake_table(void) {
   tf_driver table = {.close = close_fake, .take_fault = take_fault};
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   if (implemented.member) table.member = call_##member;
 #include "Runtime/DriverAPI.def"
   if (fake.no_stream_ids) table.cuStreamGetId = NULL;

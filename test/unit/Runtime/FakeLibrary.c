@@ -53,7 +53,7 @@ static const tf_driver *driver(void) {
   return &table;
 }
 
-#define TF_DRIVER_FN(member, symbol, params, args)                                                                     \
+#define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   TF_API CUresult symbol params;                                                                                       \
   CUresult symbol params {                                                                                             \
     return driver()->member args;                                                                                      \

@@ -132,7 +132,8 @@ START_TEST(dynamic_shared_needs_opting_in) {
 }
 END_TEST
 
-/* A fault is seen by the next synchronisation, sticks, is told once with its place, and clean-up still works. */
+/* A fault is seen by the next synchronisation, is told once with its place, and sticks: even what releases something
+ * returns it, until the context is reset. */
 START_TEST(faults_stick) {
   CUdeviceptr x, y;
   CUfunction f;
@@ -147,8 +148,8 @@ START_TEST(faults_stick) {
   ck_assert_ptr_nonnull(strstr(account, "kernel 'poke'"));
   ck_assert_ptr_nonnull(strstr(account, "PTX line 11"));
   ck_assert_int_eq(d.take_fault(&d, account, sizeof account), TF_OK);
-  OK(d.cuMemFree(x));
-  OK(d.cuModuleUnload(module));
+  ck_assert_int_eq(d.cuMemFree(x), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ck_assert_int_eq(d.cuModuleUnload(module), CUDA_ERROR_ILLEGAL_ADDRESS);
   OK(d.cuDevicePrimaryCtxReset(0));
   OK(d.cuCtxSynchronize());
   OK(d.cuModuleLoadData(&module, ptx));

@@ -23,7 +23,7 @@ static void *symbol(const char *name) {
   } while (0)
 
 START_TEST(all_symbols) {
-#define TF_DRIVER_FN(member, name, params, args) symbol(#name);
+#define TF_DRIVER_FN(member, name, title, since, params, args) symbol(#name);
 #include "Runtime/DriverAPI.def"
 }
 END_TEST
