@@ -75,6 +75,14 @@ static bool append(CUlinkState l, const char *text, size_t length) {
   return true;
 }
 
+/* A function that one text declares .extern and another defines is one function of the joined text, declared first. */
+static void join_functions(char *text) {
+  for (char *at = text; (at = strstr(at, ".extern")) != NULL; at++) {
+    char *next = at + strlen(".extern");
+    if (*next == ' ' && strncmp(next + strspn(next, " \t"), ".func", 5) == 0) memcpy(at, ".visible", 8);
+  }
+}
+
 /* Overwrites the header's directives with blanks, so that lines keep their numbers. */
 static void blank_header(char *text) {
   static const char *const directives[] = {".version", ".target", ".address_size"};
@@ -97,6 +105,7 @@ CUresult tf_sim_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data
                     "the simulated device links PTX texts only");
   size_t length = strnlen(data, size), before = state->length;
   if (!append(state, data, length)) return CUDA_ERROR_OUT_OF_MEMORY;
+  join_functions(state->text + before);
   if (state->inputs++) blank_header(state->text + before);
   return CUDA_SUCCESS;
 }
