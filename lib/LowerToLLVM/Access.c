@@ -82,6 +82,17 @@ bool tf_access_of(tf_lowering *lowering, const tf_tensor *tensor, const tf_drive
   return true;
 }
 
+bool tf_access_indexed(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out) {
+  const tf_view *view = tensor->view;
+  for (unsigned axis = 0; axis < tf_type_rank(tensor->type); axis++)
+    if (!view->strides || !view->strides[axis]) return false;
+  *out = (tf_access){.tensor = tensor, .driver = driver};
+  out->start = tf_tensor_start(lowering, tensor, &out->divisor);
+  make_memory(lowering, out);
+  tf_report(lowering->context, lowering->loc, LOWER_VARYING);
+  return true;
+}
+
 /* ---- Widths ---- */
 unsigned tf_access_width(tf_lowering *lowering, const tf_access *access, unsigned inner, unsigned width) {
   unsigned bytes = tf_dtype_bytes(access->tensor->dtype);

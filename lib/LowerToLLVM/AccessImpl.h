@@ -33,6 +33,9 @@ bool tf_lower_comparable(tf_lowering *lowering, tf_comparison *comparison);
 /* tf_access_of, or, for registers at positions that depend on the thread, by a table (Varying.c). False if some thread lacks
  * an element. */
 bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
+/* A register tensor addressed like memory, which puts it into local memory (and says so): for elements that are not at the same
+ * position for all threads. False if its values are not numbered by strides. */
+bool tf_access_indexed(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
 /* Restricts the driver, thread by thread, to the elements that the thread sees of another tensor, too. False if that is symbolic
  * or too large. The rest do not exist for it; chunks have to be single elements. */
 bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *driver);

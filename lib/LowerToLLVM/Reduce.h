@@ -74,6 +74,7 @@ bool tf_reduce_store(tf_lowering *lowering, const tf_reduction *r, const tf_part
 typedef struct tf_stage {
   tf_tensor tile; /* plain, the source's shape and dtype */
   tf_tensor rows; /* one accumulator per result, kept axes with the reduced ones at extent 1 */
+  tf_tensor own;  /* the same memory: of the rows, those whose elements this thread holds of the source */
   tf_group group; /* all threads that take part */
   bool by_warp;   /* each warp has its own: the source's mesh counts lanes */
 } tf_stage;

@@ -38,6 +38,35 @@ static bool make_tensor(tf_lowering *lowering, unsigned rank, const tf_dim *cons
   return true;
 }
 
+/* The rows' tensor, each thread's part of it: the source's factors on the axes that are kept. False if some cross axes. */
+static bool distribute(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *rows, tf_tensor *out) {
+  tf_context *context = lowering->context;
+  const tf_ownership *source = r->source.view->ownership;
+  tf_ownership *own = TF_ARENA_NEW(&context->arena, tf_ownership);
+  tf_view *view = TF_ARENA_NEW(&context->arena, tf_view);
+  const tf_dim **strides = TF_ARENA_ARRAY(&context->arena, const tf_dim *, source->factor_count);
+  if (!source->steps_are_affine || source->exact) return false;
+  *own = (tf_ownership){.mesh = source->mesh, .steps_are_affine = true};
+  for (unsigned i = 0; i < source->factor_count; i++) {
+    tf_factor factor = source->factors[i];
+    if (factor.shape_axis < 0) return false;
+    if (r->reduced[factor.shape_axis]) continue;
+    factor.step = factor.unit;
+    for (unsigned axis = (unsigned)factor.shape_axis + 1; axis < r->rank; axis++)
+      factor.step = tf_dim_binary(context, TF_DIM_MUL, factor.step, tf_type_extent(rows->type, axis));
+    strides[own->factor_count] =
+        tf_dim_binary(context, TF_DIM_MUL, factor.unit, rows->view->strides[factor.shape_axis]);
+    if (factor.mesh_axis < 0) own->local[own->local_count++] = own->factor_count;
+    own->factors[own->factor_count++] = factor;
+  }
+  *view = *rows->view;
+  view->ownership = own;
+  view->digit_strides = strides;
+  *out = *rows;
+  out->view = view;
+  return true;
+}
+
 bool tf_stage_spans_ctas(tf_lowering *lowering, const tf_reduction *r) {
   tf_driver driver;
   if (!r->source.view->ownership->mesh) return false;
@@ -155,6 +184,10 @@ bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) 
   LLVMValueRef rows = LLVMBuildGEP2(lowering->builder, byte, base, &after, 1, "");
   if (!make_tensor(lowering, r->rank, r->shape, extents, r->in, base, &out->tile)) return false;
   if (!make_tensor(lowering, r->rank, kept, result_extents, r->accumulator, rows, &out->rows)) return false;
+  if (!distribute(lowering, r, &out->rows, &out->own)) {
+    if (tf_stage_spans_ctas(lowering, r)) return false;
+    out->own = out->rows;
+  }
   tf_operand source = {.dtype = r->in, .tensor = r->source};
   tf_lower_elements(lowering, &out->tile, 1, &source, same, NULL);
   tf_stage_wait(lowering, out);

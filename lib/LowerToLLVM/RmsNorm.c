@@ -106,11 +106,11 @@ static LLVMValueRef norm_chunk(tf_lowering *lowering, const tf_chunk *chunk, con
 
 static bool lower_staged(tf_lowering *lowering, norm *n, double eps) {
   tf_stage *stage = TF_ARENA_NEW(lowering->arena, tf_stage);
-  if (tf_stage_spans_ctas(lowering, &n->mean) || !tf_stage_make(lowering, &n->mean, stage)) return false;
+  if (!tf_stage_make(lowering, &n->mean, stage)) return false;
   tf_reduction from_tile = n->mean;
   from_tile.source = stage->tile;
   n->epsilon = tf_llvm_float_constant(lowering, n->mean.accumulator, eps);
-  if (!tf_reduce_visible(lowering, &from_tile, &stage->rows)) return false;
+  if (!tf_reduce_visible(lowering, &from_tile, &stage->own)) return false;
   tf_stage_wait(lowering, stage);
   tf_operand sources[3] = {{.dtype = n->mean.in, .tensor = stage->tile},
                            {.dtype = n->mean.accumulator, .tensor = stage->rows},
