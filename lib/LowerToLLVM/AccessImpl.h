@@ -9,6 +9,9 @@
 void tf_driver_number(tf_driver *driver);
 /* Cuts local digits at the axes of the driver's shape; positions keep their numbers. False if one straddles an axis. */
 bool tf_driver_split_axes(tf_lowering *lowering, tf_driver *driver);
+/* Cuts the lower part of `width` steps off a local digit: {extent} becomes {width} {extent / width}; the lower part keeps its place,
+ * the upper one follows it. Nothing if there is no upper part, or no room. */
+void tf_driver_cut(tf_lowering *lowering, tf_driver *driver, unsigned which, unsigned width);
 /* Replaces a plain driver's digits: chunks of `chunk` elements go round-robin to `threads` threads, this one is `rank`. */
 void tf_driver_deal(tf_lowering *lowering, tf_driver *driver, int64_t chunk, int64_t threads, LLVMValueRef rank);
 /* Whether the position is below the driver's limit, i1; null: provably. */

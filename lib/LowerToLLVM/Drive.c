@@ -119,6 +119,22 @@ bool tf_driver_split_axes(tf_lowering *lowering, tf_driver *driver) {
   return true;
 }
 
+void tf_driver_cut(tf_lowering *lowering, tf_driver *driver, unsigned which, unsigned width) {
+  tf_context *context = lowering->context;
+  tf_digit *digit = &driver->digits[driver->local[which]];
+  const tf_dim *lower = tf_dim_int(context, width);
+  if (digit->extent == lower || driver->digit_count == TF_MAX_FACTORS) return;
+  tf_digit outer = *digit;
+  outer.extent = tf_dim_binary(context, TF_DIM_FLOOR_DIV, digit->extent, lower);
+  outer.step = tf_dim_binary(context, TF_DIM_MUL, digit->step, lower);
+  digit->extent = lower;
+  for (unsigned i = driver->local_count++; i > which + 1; i--)
+    driver->local[i] = driver->local[i - 1];
+  driver->local[which + 1] = driver->digit_count;
+  driver->digits[driver->digit_count++] = outer;
+  tf_driver_number(driver);
+}
+
 /* ---- Dealing out ---- */
 void tf_driver_deal(tf_lowering *lowering, tf_driver *driver, int64_t chunk, int64_t threads, LLVMValueRef rank) {
   tf_context *context = lowering->context;

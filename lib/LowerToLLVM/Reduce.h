@@ -2,7 +2,8 @@
  *
  *   Reduce.c        the op: which of the two ways
  *   ReduceVisible.c every thread sees the whole source: each computes the results that it writes, in loops
- *   ReduceShared.c  the source is dealt out: partial results per thread, then
+ *   ReducePartials.c, ReduceShared.c
+ *                   the source is dealt out: partial results per thread, then
  *                      lanes    butterfly or tree over the digits that lanes walk
  *                      warps    one partial per warp through shared memory, read back in order
  *   ReduceMath.c    identities, combinations, means
@@ -57,6 +58,22 @@ typedef struct tf_partials {
   LLVMValueRef *values;  /* per result */
   tf_group group;
 } tf_partials;
+
+/* ReducePartials.c. From driver and results: count, keys, slot; false if some key is not static. Then the values. */
+bool tf_partials_find(tf_lowering *lowering, tf_partials *out);
+void tf_partials_accumulate(tf_lowering *lowering, const tf_reduction *r, tf_partials *out);
+/* Whether the thread has so many elements that loops should walk them. open begins loops over digits along which the results stay
+ * the same, and numbers the positions that are left inside; chunks of `width` along local digit `inner` stay whole. */
+typedef struct tf_partial_loops {
+  tf_driver driver;
+  int32_t *slot; /* per position of the driver */
+  unsigned loop_count;
+  tf_loop loops[TF_MAX_FACTORS];
+} tf_partial_loops;
+bool tf_partials_is_long(const tf_partials *partials);
+void tf_partials_open(tf_lowering *lowering, const tf_partials *partials, unsigned inner, unsigned width,
+                      tf_partial_loops *out);
+void tf_partials_close(tf_lowering *lowering, tf_partial_loops *loops);
 
 /* Whether that works for this source and destination; emits nothing that matters. */
 bool tf_reduce_can_deal(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination);

@@ -3,78 +3,9 @@
 #include "LowerToLLVM/Mma.h"
 #include "LowerToLLVM/Reduce.h"
 
-/* Values that are combined as one tree before they join the running value. */
-#define TREE 16
-
 static int64_t static_of(const tf_dim *dim, int64_t otherwise) {
   int64_t value;
   return dim && tf_dim_is_static(dim, &value) ? value : otherwise;
-}
-
-/* ---- This thread's own elements ---- */
-static bool find_results(tf_lowering *lowering, tf_partials *out) {
-  out->slot = TF_ARENA_ARRAY(lowering->arena, int32_t, out->driver.count);
-  out->keys = TF_ARENA_ARRAY(lowering->arena, int64_t, out->driver.count);
-  out->count = 0;
-  for (int64_t p = 0; p < out->driver.count; p++) {
-    int64_t key = static_of(tf_projection_static(lowering, &out->results, p), -1), j = 0;
-    if (key < 0) return false;
-    while (j < out->count && out->keys[j] != key)
-      j++;
-    if (j == out->count) out->keys[out->count++] = key;
-    out->slot[p] = (int32_t)j;
-  }
-  return true;
-}
-
-typedef struct pending {
-  LLVMValueRef values[TREE];
-  int64_t count;
-} pending;
-
-static void flush(tf_lowering *lowering, const tf_reduction *r, pending *list, LLVMValueRef *value) {
-  if (list->count == 0) return;
-  LLVMValueRef tree = tf_reduce_tree(lowering, r, list->count, list->values);
-  *value = *value ? tf_reduce_combine(lowering, r, *value, tree) : tree;
-  list->count = 0;
-}
-
-static unsigned widest(tf_lowering *lowering, const tf_access *access, unsigned *inner) {
-  unsigned best = 1;
-  *inner = 0;
-  for (unsigned i = 0; i < access->driver->local_count; i++) {
-    int64_t extent = static_of(access->driver->digits[access->driver->local[i]].extent, 1);
-    unsigned width = 16;
-    while (extent % width != 0)
-      width /= 2;
-    width = tf_access_width(lowering, access, i, width);
-    if (width > best) {
-      best = width;
-      *inner = i;
-    }
-  }
-  return best;
-}
-
-static void accumulate(tf_lowering *lowering, const tf_reduction *r, tf_partials *out) {
-  tf_access access;
-  tf_access_of(lowering, &r->source, &out->driver, &access);
-  unsigned inner, width = widest(lowering, &access, &inner);
-  int64_t stride = width > 1 ? out->driver.digits[out->driver.local[inner]].stride : 1;
-  pending *lists = TF_ARENA_ARRAY(lowering->arena, pending, out->count);
-  out->values = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, out->count);
-  for (int64_t chunk = 0; chunk < out->driver.count / width; chunk++) {
-    int64_t p = chunk / stride * stride * width + chunk % stride;
-    LLVMValueRef vector = tf_access_load(lowering, &access, p, inner, width);
-    for (unsigned i = 0; i < width; i++) {
-      int32_t j = out->slot[p + i * stride];
-      pending *list = &lists[j];
-      list->values[list->count++] = tf_reduce_element(lowering, r, tf_llvm_extract(lowering, vector, i));
-      if (list->count == TREE) flush(lowering, r, list, &out->values[j]);
-    }
-  }
-  for (int64_t j = 0; j < out->count; j++)
-    flush(lowering, r, &lists[j], &out->values[j]);
 }
 
 /* ---- Lanes ---- */
@@ -312,7 +243,7 @@ static bool plan(tf_lowering *lowering, const tf_reduction *r, tf_partials *out)
   if (!tf_driver_of(lowering, &r->source, &out->driver) || out->driver.count < 0) return false;
   tf_reduce_result_map(lowering->context, r, &map);
   tf_projection_make(lowering, &out->driver, &map, 32, false, &out->results);
-  if (!out->results.separable || !find_results(lowering, out)) return false;
+  if (!out->results.separable || !tf_partials_find(lowering, out)) return false;
   return tf_group_of(lowering, r, &out->driver, &out->results, &out->group);
 }
 
@@ -323,7 +254,7 @@ bool tf_reduce_can_deal(tf_lowering *lowering, const tf_reduction *r, const tf_t
 
 bool tf_reduce_dealt(tf_lowering *lowering, const tf_reduction *r, const tf_expr *workspace, tf_partials *out) {
   if (!plan(lowering, r, out)) return false;
-  accumulate(lowering, r, out);
+  tf_partials_accumulate(lowering, r, out);
   if (out->group.lane_count > 0) {
     LLVMValueRef mask = member_mask(lowering, &out->group);
     for (int64_t j = 0; j < out->count; j++)

@@ -156,20 +156,10 @@ static void choose_chunk(tf_lowering *lowering, visible *v) {
   }
 }
 
+/* The chunk's digits become a digit of their own, so that a loop can walk the rest. */
 static void split_chunk(tf_lowering *lowering, visible *v) {
-  tf_context *context = lowering->context;
-  tf_digit *digit = &v->both.digits[v->both.local[v->inner]];
-  if (v->width == 1 || static_of(digit->extent, -1) == v->width || v->both.digit_count == TF_MAX_FACTORS) return;
-  tf_digit outer = *digit;
-  const tf_dim *width = tf_dim_int(context, v->width);
-  outer.extent = tf_dim_binary(context, TF_DIM_FLOOR_DIV, digit->extent, width);
-  outer.step = tf_dim_binary(context, TF_DIM_MUL, digit->step, width);
-  digit->extent = width;
-  for (unsigned i = v->both.local_count++; i > v->inner + 1; i--)
-    v->both.local[i] = v->both.local[i - 1];
-  v->both.local[v->inner + 1] = v->both.digit_count;
-  v->both.digits[v->both.digit_count++] = outer;
-  tf_driver_number(&v->both);
+  if (v->width == 1) return;
+  tf_driver_cut(lowering, &v->both, v->inner, v->width);
   tf_access_of(lowering, v->load.tensor, &v->both, &v->load);
 }
 

@@ -4,9 +4,6 @@
 #include "LowerToLLVM/NumericImpl.h"
 #include "LowerToLLVM/Reduce.h"
 
-/* Elements of a thread at most: all of them are unrolled. */
-#define MAX_ELEMENTS 4096
-
 typedef struct norm {
   tf_reduction mean;
   tf_partials partials;
@@ -37,8 +34,7 @@ static LLVMValueRef scaled(tf_lowering *lowering, const norm *n, LLVMValueRef x,
   return tf_convert(lowering, value, dtype, n->destination.dtype, 1);
 }
 
-static unsigned chunk_width(tf_lowering *lowering, const norm *n, unsigned *inner) {
-  const tf_driver *driver = &n->partials.driver;
+static unsigned chunk_width(tf_lowering *lowering, const norm *n, const tf_driver *driver, unsigned *inner) {
   unsigned best = 1;
   *inner = 0;
   for (unsigned i = 0; i < driver->local_count; i++) {
@@ -55,12 +51,14 @@ static unsigned chunk_width(tf_lowering *lowering, const norm *n, unsigned *inne
   return best;
 }
 
-static void scale_chunk(tf_lowering *lowering, const norm *n, int64_t position, unsigned inner, unsigned width) {
-  int64_t stride = width > 1 ? n->partials.driver.digits[n->partials.driver.local[inner]].stride : 1;
+static void scale_chunk(tf_lowering *lowering, const norm *n, const int32_t *slot, int64_t position, unsigned inner,
+                        unsigned width) {
+  const tf_driver *driver = n->source_access.driver;
+  int64_t stride = width > 1 ? driver->digits[driver->local[inner]].stride : 1;
   LLVMValueRef x = tf_access_load(lowering, &n->source_access, position, inner, width);
   LLVMValueRef weight = tf_access_load(lowering, &n->weight_access, position, inner, width), out = NULL;
   for (unsigned i = 0; i < width; i++) {
-    LLVMValueRef scale = n->scales[n->partials.slot[position + i * stride]];
+    LLVMValueRef scale = n->scales[slot[position + i * stride]];
     LLVMValueRef value =
         scaled(lowering, n, tf_llvm_extract(lowering, x, i), tf_llvm_extract(lowering, weight, i), scale);
     out = tf_llvm_insert(lowering, n->destination.element, width, out, value, i);
@@ -68,25 +66,40 @@ static void scale_chunk(tf_lowering *lowering, const norm *n, int64_t position, 
   tf_access_store(lowering, &n->destination_access, position, inner, width, out);
 }
 
-static bool reach(tf_lowering *lowering, norm *n) {
-  const tf_driver *driver = &n->partials.driver;
+static bool reach(tf_lowering *lowering, norm *n, const tf_driver *driver) {
   return tf_access_of(lowering, &n->mean.source, driver, &n->source_access) &&
          tf_access_of(lowering, &n->destination, driver, &n->destination_access) &&
          tf_access_varying(lowering, &n->weight, driver, &n->weight_access);
 }
 
+static void scale(tf_lowering *lowering, const norm *n, const tf_driver *driver, const int32_t *slot) {
+  unsigned inner, width = chunk_width(lowering, n, driver, &inner);
+  int64_t stride = width > 1 ? driver->digits[driver->local[inner]].stride : 1;
+  for (int64_t chunk = 0; chunk < driver->count / width; chunk++)
+    scale_chunk(lowering, n, slot, chunk / stride * stride * width + chunk % stride, inner, width);
+}
+
+static bool has_registers(const norm *n) {
+  return n->source_access.registers || n->destination_access.registers || n->weight_access.registers;
+}
+
 static bool lower(tf_lowering *lowering, norm *n, double eps) {
-  unsigned inner;
   tf_driver driver;
-  if (!tf_driver_of(lowering, &n->mean.source, &driver) || driver.count < 0 || driver.count > MAX_ELEMENTS)
+  if (!tf_driver_of(lowering, &n->mean.source, &driver) || driver.count < 0) return false;
+  if (!tf_reduce_dealt(lowering, &n->mean, NULL, &n->partials) || !reach(lowering, n, &n->partials.driver))
     return false;
-  if (!tf_reduce_dealt(lowering, &n->mean, NULL, &n->partials) || !reach(lowering, n)) return false;
   make_scales(lowering, n, eps);
-  unsigned width = chunk_width(lowering, n, &inner);
-  int64_t stride = width > 1 ? n->partials.driver.digits[n->partials.driver.local[inner]].stride : 1;
-  for (int64_t chunk = 0; chunk < n->partials.driver.count / width; chunk++)
-    scale_chunk(lowering, n, chunk / stride * stride * width + chunk % stride, inner, width);
-  return true;
+  if (!tf_partials_is_long(&n->partials) || has_registers(n)) {
+    scale(lowering, n, &n->partials.driver, n->partials.slot);
+    return true;
+  }
+  tf_partial_loops *loops = TF_ARENA_NEW(lowering->arena, tf_partial_loops);
+  unsigned inner, width = chunk_width(lowering, n, &n->partials.driver, &inner);
+  tf_partials_open(lowering, &n->partials, inner, width, loops);
+  bool fine = reach(lowering, n, &loops->driver);
+  if (fine) scale(lowering, n, &loops->driver, loops->slot);
+  tf_partials_close(lowering, loops);
+  return fine;
 }
 
 /* ---- Through a shared tile ---- */

@@ -102,11 +102,6 @@ static bool choose_overlap(tf_lowering *lowering, tf_walk *walk) {
 }
 
 /* ---- Chunks ---- */
-static int64_t static_extent(const tf_dim *dim) {
-  int64_t extent;
-  return tf_dim_is_static(dim, &extent) ? extent : 0;
-}
-
 static unsigned smallest_bytes(const tf_walk *walk) {
   unsigned bytes = tf_dtype_bytes(walk->destination.dtype);
   for (unsigned i = 0; i < walk->source_count; i++) {
@@ -171,23 +166,6 @@ static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
 }
 
 /* ---- Loops ---- */
-/* Cuts the chunk's digits off a digit that a loop is to walk: {extent} becomes {width} {extent / width}. */
-static void split_inner(tf_lowering *lowering, tf_walk *walk) {
-  tf_context *context = lowering->context;
-  tf_driver *driver = &walk->driver;
-  tf_digit *digit = &driver->digits[driver->local[walk->inner]];
-  if (static_extent(digit->extent) == walk->width || driver->digit_count == TF_MAX_FACTORS) return;
-  tf_digit outer = *digit;
-  const tf_dim *width = tf_dim_int(context, walk->width);
-  outer.extent = tf_dim_binary(context, TF_DIM_FLOOR_DIV, digit->extent, width);
-  outer.step = tf_dim_binary(context, TF_DIM_MUL, digit->step, width);
-  digit->extent = width;
-  for (unsigned i = driver->local_count++; i > walk->inner + 1; i--)
-    driver->local[i] = driver->local[i - 1];
-  driver->local[walk->inner + 1] = driver->digit_count;
-  driver->digits[driver->digit_count++] = outer;
-}
-
 static int64_t chunk_count(const tf_driver *driver, unsigned width) {
   return driver->count < 0 ? INT64_MAX : driver->count / width;
 }
@@ -202,7 +180,7 @@ static void renumber(tf_lowering *lowering, tf_walk *walk) {
 static void open_loops(tf_lowering *lowering, tf_walk *walk) {
   tf_driver *driver = &walk->driver;
   if (walk->has_registers || chunk_count(driver, walk->width) <= MAX_UNROLLED / walk->width) return;
-  if (driver->local_count > 0) split_inner(lowering, walk);
+  if (driver->local_count > 0) tf_driver_cut(lowering, driver, walk->inner, walk->width);
   tf_driver_number(driver);
   for (unsigned i = driver->local_count; i-- > 0 && chunk_count(driver, walk->width) > MAX_UNROLLED / walk->width;) {
     if (i == walk->inner) continue;
