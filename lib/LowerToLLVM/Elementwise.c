@@ -137,10 +137,14 @@ static LLVMValueRef clamp_chunk(tf_lowering *lowering, const tf_chunk *chunk, co
 
 void tf_lower_CLAMP(tf_lowering *lowering, const tf_invocation *invocation) {
   const tf_expr *src = invocation->args[TF_ARG_CLAMP_src], *dst = invocation->args[TF_ARG_CLAMP_dst];
+  const tf_expr *low = invocation->attrs[TF_ATTRIBUTE_CLAMP_min_val].literal;
+  const tf_expr *high = invocation->attrs[TF_ATTRIBUTE_CLAMP_max_val].literal;
   recipe r = {.dst = dst_dtype(dst)};
   r.compute = common(is_literal(src) ? r.dst : tf_type_dtype(src->type), r.dst);
-  r.low = tf_operand_as(lowering, invocation->attrs[TF_ATTRIBUTE_CLAMP_min_val].literal, r.compute).scalar;
-  r.high = tf_operand_as(lowering, invocation->attrs[TF_ATTRIBUTE_CLAMP_max_val].literal, r.compute).scalar;
+  /* A bound that the source's integers do not reach is still that bound. */
+  if (!is_literal(src)) r.compute = common(r.compute, common(type_beside(low, src), type_beside(high, src)));
+  r.low = tf_operand_as(lowering, low, r.compute).scalar;
+  r.high = tf_operand_as(lowering, high, r.compute).scalar;
   run(lowering, dst, 1, &src, &r, clamp_chunk);
 }
 

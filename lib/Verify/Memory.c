@@ -59,7 +59,9 @@ void tf_verify_PTR_OF(tf_verifier *v, const tf_invocation *inv) {
 }
 
 void tf_verify_TENSOR_VIEW(tf_verifier *v, const tf_invocation *inv) {
-  tf_verify_layout(v, v->stmt, inv->loc, inv->attrs[TF_ATTRIBUTE_TENSOR_VIEW_layout].layout);
+  const tf_expr *clip = inv->attrs[TF_ATTRIBUTE_TENSOR_VIEW_clip].literal;
+  if (!tf_verify_layout(v, v->stmt, inv->loc, inv->attrs[TF_ATTRIBUTE_TENSOR_VIEW_layout].layout) || !clip) return;
+  tf_verify_stored_scalar(v, inv, clip, tf_type_dtype(inv->args[TF_ARG_TENSOR_VIEW_memory]->type));
 }
 
 /* ---- Copies and fills --------------------------------------------------------------------------------------------------------- */

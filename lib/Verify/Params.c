@@ -2,6 +2,7 @@
  *
  * A DimVar gets its value at launch from an argument's shape, so each one that a function uses anywhere has to be, times a number
  * at most, the extent of some axis of a tensor parameter. */
+#include "IR/View.h"
 #include "Verify/Calls.h"
 #include "Verify/State.h"
 
@@ -55,6 +56,8 @@ static void check_param(tf_verifier *v, const tf_stmt *function, const tf_expr *
               : kernel ? "a kernel"
                        : "a device function",
               allowed_storage(host, kernel));
+  const char *reason;
+  if (!tf_view_of(v->context, param, &reason)) tf_report(v->context, loc, PARAM_LAYOUT, param->var.name, reason);
   for (unsigned axis = 0; axis < tf_type_rank(param->type); axis++) {
     int64_t min, max;
     tf_dim_range(tf_type_extent(param->type, axis), &min, &max);
