@@ -1,8 +1,8 @@
 /* The runtime: from PTX and its manifest to checked calls on a CUDA device or on the simulated one.
  *
  *   tf_runtime ── a device, its context, the message of the first error
- *      └─ tf_program ── a loaded PTX module (and its manifest)
- *            ├─ tf_entry ──── a host function: arguments are checked, then its launches run
+ *      └─ tf_program ── a loaded PTX module (with its manifest, and the machine code of its host functions)
+ *            ├─ tf_entry ──── a host function: arguments are checked, then it runs
  *            └─ tf_kernel ─── one kernel, launched with a geometry of the caller's
  *
  *     tf_runtime *rt;
@@ -36,6 +36,7 @@
 
 #include <dlpack/dlpack.h>
 
+#include <tilefoundry/Compiled.h>
 #include <tilefoundry/Status.h>
 
 #ifdef __cplusplus
@@ -146,15 +147,22 @@ typedef struct tf_program_source {
   size_t image_size;    /* bytes, without a terminating NUL */
   const char *manifest; /* JSON text of docs/manifest.schema.json; null: only tf_kernel_launch_raw is possible */
   size_t manifest_size;
+  const tf_compiled_entry *entries; /* machine code of the manifest's entries, in its order, as tf_host_code_entries gives
+                                     * it; null: the entries run by the manifest's plans, which some do not have. The
+                                     * table is copied, the code must outlive the program */
+  unsigned entry_count;
+  const void *cubin; /* machine code of the kernels, tried before the image; null: none. Not copied */
+  size_t cubin_size;
 } tf_program_source;
 #define TF_PROGRAM_SOURCE_INIT                                                                                         \
-  { sizeof(tf_program_source), 0, 0, 0, 0, 0 }
+  { sizeof(tf_program_source), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Loads a program; everything in `source` is copied. PTX for a real device is assembled by nvJitLink or ptxas where one is
  * found ($TF_NVJITLINK, $TF_PTXAS, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, PATH) and kept in a disk cache ($TF_CACHE, or
  * tilefoundry in $XDG_CACHE_HOME or ~/.cache; TF_CACHE=off: none; at most $TF_CACHE_LIMIT bytes); without them, or if the
  * driver refuses the result, by the driver. TF_PARSE: the manifest is malformed (the message names the place
- * in it); TF_DRIVER: the device refused the module (the message holds the log, the PTX line and the source line). */
+ * in it); TF_INVALID_ARGUMENT: the machine code is of another module; TF_DRIVER: the device refused the module (the message
+ * holds the log, the PTX line and the source line). */
 TF_API TF_NODISCARD tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source,
                                               TF_GIVE tf_program **out);
 /* Waits for nothing: the caller has synchronised the streams that use it. Null is fine. */
@@ -174,6 +182,8 @@ typedef enum tf_argument_kind {
   TF_ARGUMENT_UINT,   /* .u; likewise */
   TF_ARGUMENT_FLOAT,  /* .f; float parameters only, rounded once to the parameter's dtype */
   TF_ARGUMENT_BITS,   /* .u; the parameter's bits as they are, the rest zero */
+  TF_ARGUMENT_OUTPUT, /* .output; of an output parameter of an entry: the runtime makes the tensor, with the extents that
+                       * follow from the other arguments, and fills it in if the call ends well; tf_tensor_free frees it */
 } tf_argument_kind;
 
 typedef struct tf_argument {
@@ -183,6 +193,7 @@ typedef struct tf_argument {
     int64_t i;
     uint64_t u;
     double f;
+    DLTensor *output;
   } value;
 } tf_argument;
 
@@ -194,6 +205,7 @@ typedef struct tf_parameter_info {
   bool is_const;     /* a tensor that is only read */
   bool is_host;      /* a tensor in host memory */
   unsigned rank;     /* of a tensor */
+  bool is_output;    /* among the last `output_count` parameters of the function */
 } tf_parameter_info;
 
 TF_API const char *tf_entry_name(const tf_entry *entry);
@@ -206,9 +218,24 @@ TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned inde
  *   extent-1 axes never count); device; alignment of data + byte_offset; null data of a tensor with elements; a tensor
  *   that is written overlapping a ConstTensor.
  * TF_LAUNCH with a message that names the parameter, what was expected and what came; TF_TRAP if the entry itself
- * aborts; TF_UNSUPPORTED if the entry's body is compiled code only. */
+ * aborts; TF_UNSUPPORTED if the entry has neither machine code nor a plan.
+ *
+ * Launches, copies between device tensors and fills are asynchronous, in the order of the stream. Host tensors that the
+ * entry copies to or from are finished with when it returns. Temporaries are gone then, however it ended; an error in the
+ * middle of a sequence leaves what was launched before it. */
 TF_API TF_NODISCARD tf_status tf_entry_call(const tf_entry *entry, tf_stream stream, const tf_argument *arguments,
                                             unsigned count);
+
+/* Frees a tensor that was made for TF_ARGUMENT_OUTPUT and makes it blank; a blank or null one is fine. Waits for the device
+ * where the tensor is in its memory. */
+TF_API tf_status tf_tensor_free(tf_runtime *runtime, DLTensor *tensor);
+
+/* Calls entry number `entry` of an object that was compiled ahead of time; what the functions of a generated header do. The
+ * unit is loaded once per runtime, at its first call, and unloaded by tf_runtime_destroy. A blank tensor (all zero) of an
+ * output parameter stands for TF_ARGUMENT_OUTPUT. Besides what tf_entry_call and tf_program_load return: TF_UNSUPPORTED if
+ * the object needs another version of this library. */
+TF_API TF_NODISCARD tf_status tf_compiled_call(tf_runtime *runtime, tf_stream stream, const tf_compiled_unit *unit,
+                                               unsigned entry, const tf_argument *arguments, unsigned count);
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 

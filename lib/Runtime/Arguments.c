@@ -70,6 +70,8 @@ static tf_status check_address(const tf_mparam *p, const DLTensor *t, const tf_w
 static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf_argument *a, tf_value *out,
                               const tf_why *why) {
   const DLTensor *t = a->value.tensor;
+  if (a->kind == TF_ARGUMENT_OUTPUT)
+    return tf_why_set(why, TF_LAUNCH, "argument '%s': only entries make their outputs, a kernel needs a tensor", p->name);
   if (a->kind != TF_ARGUMENT_TENSOR)
     return tf_why_set(why, TF_LAUNCH, "argument '%s': expected a tensor, got a scalar", p->name);
   if (!t) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor is null", p->name);
@@ -98,6 +100,7 @@ static const char *convert_scalar(const tf_mparam *p, const tf_argument *a, uint
   case TF_ARGUMENT_BITS:
     return tf_element_from_bits(p->element, a->value.u, bits);
   case TF_ARGUMENT_TENSOR:
+  case TF_ARGUMENT_OUTPUT:
     return "expected a scalar, got a tensor";
   }
   return "unknown kind of argument";
@@ -130,14 +133,16 @@ static tf_status check_stride(const tf_mparam *p, unsigned axis, int64_t have, i
                     axis, have, want, p->strides ? "" : " (C order)");
 }
 
-static tf_status check_tensor_strides(const tf_mparam *p, const DLTensor *t, const tf_menv *env, const tf_why *why) {
-  if (!p->strides && !t->strides) return TF_OK;
-  int64_t dense = 1; /* C-order stride of the axis: what a null stride array stands for */
-  for (unsigned axis = p->rank; axis-- > 0; dense *= t->shape[axis]) {
-    int64_t want = dense, have = t->strides ? t->strides[axis] : dense;
+/* strides null is C order. */
+static tf_status check_strides(const tf_mparam *p, const int64_t *shape, const int64_t *strides, const tf_menv *env,
+                               const tf_why *why) {
+  if (!p->strides && !strides) return TF_OK;
+  int64_t dense = 1; /* C-order stride of the axis */
+  for (unsigned axis = p->rank; axis-- > 0; dense *= shape[axis]) {
+    int64_t want = dense, have = strides ? strides[axis] : dense;
     const char *error = p->strides ? tf_mexpr_eval(&p->strides[axis], env, &want) : NULL;
     if (error) return tf_why_set(why, TF_LAUNCH, "argument '%s': the stride of axis %u: %s", p->name, axis, error);
-    tf_status status = t->shape[axis] == 1 ? TF_OK : check_stride(p, axis, have, want, why);
+    tf_status status = shape[axis] == 1 ? TF_OK : check_stride(p, axis, have, want, why);
     if (status != TF_OK) return status;
   }
   return TF_OK;
@@ -158,7 +163,8 @@ tf_status tf_arguments_check_strides(const tf_msignature *signature, const tf_ar
     const tf_mparam *p = &signature->params[i];
     if (!tf_mparam_is_tensor(p) || is_empty(arguments[i].value.tensor)) continue;
     tf_status status = check_size(p, arguments[i].value.tensor, why);
-    if (status == TF_OK) status = check_tensor_strides(p, arguments[i].value.tensor, env, why);
+    const DLTensor *t = arguments[i].value.tensor;
+    if (status == TF_OK) status = check_strides(p, t->shape, t->strides, env, why);
     if (status != TF_OK) return status;
   }
   return TF_OK;
@@ -253,8 +259,18 @@ static bool has_elements(const tf_mparam *p, const tf_tensor *t) {
   return true;
 }
 
+/* Of the values whose strides are not known to be right. */
+static tf_status check_value_strides(const tf_msignature *s, const tf_value *values, const int64_t *const *strides,
+                                     const tf_menv *env, const tf_why *why) {
+  tf_status status = TF_OK;
+  for (unsigned i = 0; strides && i < s->declared_count && status == TF_OK; i++)
+    if (strides[i] && has_elements(&s->params[i], &values[i].tensor))
+      status = check_strides(&s->params[i], values[i].tensor.shape, strides[i], env, why);
+  return status;
+}
+
 tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signature, const tf_value *values,
-                         const int64_t **shapes, int64_t *dims, const tf_why *why) {
+                         const int64_t *const *strides, const int64_t **shapes, int64_t *dims, const tf_why *why) {
   tf_status status = TF_OK;
   for (unsigned i = 0; i < signature->declared_count && status == TF_OK; i++) {
     const tf_mparam *p = &signature->params[i];
@@ -264,5 +280,6 @@ tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signa
   }
   if (status == TF_OK) status = tf_dims_solve(manifest, signature, shapes, dims, why);
   const tf_menv env = {.dims = dims, .shapes = shapes};
+  if (status == TF_OK) status = check_value_strides(signature, values, strides, &env, why);
   return status == TF_OK ? tf_arguments_check_overlap(signature, values, &env, why) : status;
 }

@@ -106,11 +106,11 @@ static tf_status check_sizes(const frame *f, tf_geometry *g) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static tf_status solve(frame *f, const tf_value *values) {
+static tf_status solve(frame *f, const tf_value *values, const int64_t *const *strides) {
   const tf_msignature *s = &f->kernel->manifest->signature;
   char text[512];
   tf_why why = {text, sizeof text};
-  tf_status status = tf_values_bind(f->manifest, s, values, f->shapes, f->dims, &why);
+  tf_status status = tf_values_bind(f->manifest, s, values, strides, f->shapes, f->dims, &why);
   return status == TF_OK ? TF_OK : refuse(f, "refused", text);
 }
 
@@ -142,9 +142,8 @@ static tf_status launch_with_counters(void *user, CUdeviceptr counters) {
   return tf_launch_checked(b->frame->kernel, b->geometry, b->stream, b->frame->params);
 }
 
-static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values, bool solved) {
-  tf_status status = solved ? TF_OK : solve(f, values);
-  if (status == TF_OK) status = check_sizes(f, &g);
+static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values) {
+  tf_status status = check_sizes(f, &g);
   if (status != TF_OK) return status;
   fill_slots(f, values);
   size_t barrier = (size_t)f->kernel->manifest->grid_barrier_bytes;
@@ -154,11 +153,12 @@ static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *
 }
 
 tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, const tf_value *values,
-                           const tf_solved *solved) {
+                           const int64_t *const *strides, const tf_solved *solved) {
   frame f;
   if (!open_frame(&f, kernel)) return tf_runtime_fail(kernel->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
   if (solved) f.env = (tf_menv){.dims = solved->dims, .shapes = solved->shapes};
-  tf_status status = call(&f, *geometry, stream, values, solved != NULL);
+  tf_status status = solved ? TF_OK : solve(&f, values, strides);
+  if (status == TF_OK) status = call(&f, *geometry, stream, values);
   free(f.heap);
   return status;
 }
@@ -197,7 +197,7 @@ static tf_status launch_arguments(tf_kernel *kernel, const tf_geometry *g, CUstr
   tf_status status = values ? tf_arguments_bind(rt, f.manifest, &kernel->manifest->signature, arguments, count, values,
                                                 f.shapes, f.dims)
                             : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
-  if (status == TF_OK) status = call(&f, *g, stream, values, true); /* bound just now */
+  if (status == TF_OK) status = call(&f, *g, stream, values);
   free(values);
   free(f.heap);
   return status;

@@ -79,6 +79,7 @@ typedef struct tf_msignature {
   unsigned solve_count;
   const tf_msolve *solves; /* in parameter and axis order */
   bool has_const;          /* a const_tensor among the parameters */
+  unsigned output_count;   /* of an entry: how many of the declared ones, the last, are results */
 } tf_msignature;
 
 typedef enum tf_abort_kind { TF_ABORT_ABORT, TF_ABORT_DIV, TF_ABORT_BOUNDS } tf_abort_kind;
@@ -162,7 +163,6 @@ struct tf_mcase {
 
 typedef struct tf_mentry {
   tf_msignature signature;
-  unsigned output_count;
   const tf_mstmt *body; /* null: compiled code only */
   tf_mloc loc;
 } tf_mentry;

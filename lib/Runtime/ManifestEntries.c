@@ -251,7 +251,7 @@ static void read_head(tf_mreader *r, const tf_mnode *node, tf_mentry *out) {
   tf_mreader_signature(r, &params, tf_mreader_string(r, &name, false), false, &out->signature);
   int64_t count = tf_mreader_int(r, &outputs, 0);
   if (count > out->signature.param_count) tf_mreader_fail(r, &outputs, "more outputs than parameters");
-  out->output_count = (unsigned)count;
+  out->signature.output_count = (unsigned)count;
   out->loc = tf_mreader_loc(r, &loc);
 }
 

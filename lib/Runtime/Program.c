@@ -35,6 +35,15 @@ static tf_status load_image(tf_program *p, const char *image, bool text) {
                          tf_cuda_result_text(result), tf_cuda_result_name(result), explained);
 }
 
+/* Machine code that the source brings. False if there is none or the device does not take it: it gets the PTX then. */
+static bool load_given_cubin(tf_program *p, const tf_program_source *source) {
+  tf_runtime *rt = p->runtime;
+  if (!source->cubin || rt->driver.is_sim) return false;
+  bool accepted = rt->driver.cuModuleLoadDataEx(&p->module, source->cubin, 0, NULL, NULL) == CUDA_SUCCESS;
+  if (!accepted) p->module = NULL;
+  return accepted;
+}
+
 /* Machine code that was made without the driver's help. False if there is none or the driver refuses it; it gets the PTX
  * then, and if something else is wrong it says so again. */
 static bool load_cubin(tf_program *p, const char *ptx) {
@@ -49,6 +58,7 @@ static bool load_cubin(tf_program *p, const char *ptx) {
 
 /* The driver wants PTX NUL-terminated; the caller's text need not be. */
 static tf_status load_module(tf_program *p, const tf_program_source *source) {
+  if (load_given_cubin(p, source)) return TF_OK;
   char *image = malloc(source->image_size + 1);
   if (!image) return tf_runtime_fail(p->runtime, TF_OUT_OF_MEMORY, "%s: out of memory", p->name);
   memcpy(image, source->image, source->image_size);
@@ -75,6 +85,20 @@ static tf_status init_kernel(tf_program *p, tf_kernel *k, const char *ptx_name) 
   return status;
 }
 
+/* Machine code is for exactly the manifest's entries, in their order: it names kernels and entries by number. */
+static tf_status init_code(tf_program *p, const tf_program_source *source) {
+  if (!source->entries) return TF_OK;
+  const tf_manifest *m = p->manifest;
+  bool same = source->entry_count == m->entry_count;
+  for (unsigned i = 0; i < source->entry_count && same; i++) {
+    same = strcmp(source->entries[i].name, m->entries[i].signature.name) == 0;
+    p->entries[i].function = source->entries[i].function;
+  }
+  if (same) return TF_OK;
+  return tf_runtime_fail(p->runtime, TF_INVALID_ARGUMENT,
+                         "%s: the machine code is for another module: its entries are not the manifest's", p->name);
+}
+
 static tf_status init_manifest(tf_program *p, const tf_program_source *source) {
   char name[sizeof p->name + 16], message[512];
   snprintf(name, sizeof name, "%s manifest", p->name);
@@ -86,7 +110,7 @@ static tf_status init_manifest(tf_program *p, const tf_program_source *source) {
   if (!p->kernels || !p->entries) return tf_runtime_fail(p->runtime, TF_OUT_OF_MEMORY, "%s: out of memory", p->name);
   for (unsigned i = 0; i < p->manifest->entry_count; i++)
     p->entries[i] = (tf_entry){.program = p, .manifest = &p->manifest->entries[i]};
-  return TF_OK;
+  return init_code(p, source);
 }
 
 static tf_status init_kernels(tf_program *p) {
@@ -101,13 +125,13 @@ static tf_status init_kernels(tf_program *p) {
 }
 
 static bool is_valid_source(const tf_program_source *s) {
-  return s && s->size == sizeof *s && s->image && s->image_size;
+  return s && s->size == sizeof *s && s->image && s->image_size && (!s->entries || s->manifest);
 }
 
 tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source, tf_program **out) {
   if (!runtime || !out) return TF_INVALID_ARGUMENT;
   if (!is_valid_source(source))
-    return tf_runtime_fail(runtime, TF_INVALID_ARGUMENT, "a program source without an image");
+    return tf_runtime_fail(runtime, TF_INVALID_ARGUMENT, "a program source without an image, or with machine code and no manifest");
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status != TF_OK) return status;
@@ -241,11 +265,13 @@ unsigned tf_entry_parameter_count(const tf_entry *entry) {
 }
 
 tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned index) {
-  const tf_mparam *p = &entry->manifest->signature.params[index];
+  const tf_msignature *s = &entry->manifest->signature;
+  const tf_mparam *p = &s->params[index];
   return (tf_parameter_info){.name = p->name,
                              .dtype = tf_element_name(p->element),
                              .is_scalar = p->kind == TF_MPARAM_SCALAR,
                              .is_const = p->kind == TF_MPARAM_CONST_TENSOR,
                              .is_host = p->host,
-                             .rank = p->rank};
+                             .rank = p->rank,
+                             .is_output = index + s->output_count >= s->declared_count};
 }

@@ -12,7 +12,12 @@ tf_status tf_runtime_create(tf_runtime **out) {
   if (!out) return TF_INVALID_ARGUMENT;
   tf_runtime *rt = calloc(1, sizeof *rt);
   if (!rt) return TF_OUT_OF_MEMORY;
-  if (pthread_mutex_init(&rt->lock, NULL) != 0) {
+  bool locks = pthread_mutex_init(&rt->lock, NULL) == 0;
+  if (locks && pthread_mutex_init(&rt->unit_lock, NULL) != 0) {
+    pthread_mutex_destroy(&rt->lock);
+    locks = false;
+  }
+  if (!locks) {
     free(rt);
     return TF_OUT_OF_MEMORY;
   }
@@ -27,8 +32,10 @@ static void free_message(tf_runtime *rt) {
 
 void tf_runtime_destroy(tf_runtime *runtime) {
   if (!runtime) return;
+  tf_units_unload(runtime);
   tf_device_detach(runtime);
   free_message(runtime);
+  pthread_mutex_destroy(&runtime->unit_lock);
   pthread_mutex_destroy(&runtime->lock);
   free(runtime);
 }

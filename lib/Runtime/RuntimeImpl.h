@@ -11,6 +11,7 @@
 #include "Runtime/Dims.h"
 #include "Runtime/Driver.h"
 #include "Runtime/Manifest.h"
+#include "tilefoundry/Compiled.h"
 #include "tilefoundry/Runtime.h"
 
 /* A zeroed counter block of one stream; launches of a stream are ordered, so they may share it. */
@@ -47,6 +48,8 @@ struct tf_runtime {
   unsigned recent_next;
   unsigned long long recent_dropped; /* launches that fell out of the ring */
   tf_barrier_slot *barriers;
+  pthread_mutex_t unit_lock; /* held while a unit is loaded */
+  struct tf_loaded_unit *units; /* of tf_compiled_call; only ever put in front, read without a lock */
 };
 
 struct tf_kernel {
@@ -63,6 +66,7 @@ struct tf_kernel {
 struct tf_entry {
   tf_program *program;
   const tf_mentry *manifest;
+  tf_compiled_fn *function; /* machine code; null: the manifest's plan */
 };
 
 struct tf_program {
@@ -133,10 +137,11 @@ typedef struct tf_solved {
   const int64_t *const *shapes;
 } tf_solved;
 
-/* Launches a kernel of a manifest: solves its dims from the values (unless `solved` brings them; null else), checks the
- * geometry against its sizes, fills hidden parameters. */
+/* Launches a kernel of a manifest: solves its dims from the values (unless `solved` brings them; null else; strides as for
+ * tf_values_bind), checks the geometry against its sizes, fills hidden parameters. */
 TF_NODISCARD tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
-                                        const tf_value *values, const tf_solved *solved);
+                                        const tf_value *values, const int64_t *const *strides,
+                                        const tf_solved *solved);
 
 /* Remembers a launch for later messages, from just before it is made; remove forgets it if it was refused. */
 unsigned tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);
@@ -172,12 +177,16 @@ TF_NODISCARD tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *mani
                                          const tf_argument *arguments, unsigned count, tf_value *values,
                                          const int64_t **shapes, int64_t *dims);
 
-/* The same for values that another signature has let through (of the right kinds and dtypes, in C order or with the
- * strides that both declare): alignment, dims, overlaps. */
+/* The same for values that another signature has let through, of the right kinds and dtypes: alignment, dims, strides,
+ * overlaps. strides, or an entry of it, is null where they are known to be the declared ones. */
 TF_NODISCARD tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signature,
-                                      const tf_value *values, const int64_t **shapes, int64_t *dims, const tf_why *why);
+                                      const tf_value *values, const int64_t *const *strides, const int64_t **shapes,
+                                      int64_t *dims, const tf_why *why);
 
 bool tf_mparam_is_tensor(const tf_mparam *param);
+
+/* Unloads what tf_compiled_call has loaded. */
+void tf_units_unload(tf_runtime *rt);
 
 /* Turns a module's load log into "…line 12: …" with that line of the PTX and the source line behind it. Writes into
  * text; empty if the log says nothing. `ptx` may be null (a cubin). */

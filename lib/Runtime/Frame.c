@@ -1,0 +1,153 @@
+/* Frames: their arrays, their temporaries, calls between host functions. See Frame.h. */
+#include "Runtime/Frame.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(tf_value) == sizeof(tf_compiled_value), "machine code reads the values of a frame");
+_Static_assert(sizeof(tf_value) == 2 * sizeof(uint64_t), "words of a value");
+_Static_assert(offsetof(tf_value, bits) == offsetof(tf_compiled_value, bits) &&
+                   offsetof(tf_value, tensor.data) == offsetof(tf_compiled_value, bits) &&
+                   offsetof(tf_value, tensor.shape) == offsetof(tf_compiled_value, shape),
+               "machine code reads the values of a frame");
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
+
+bool tf_frame_open(tf_frame *frame, const tf_entry *entry, tf_frame *caller, CUstream stream) {
+  const tf_manifest *manifest = entry->program->manifest;
+  size_t params = entry->manifest->signature.param_count, words = 4 * params + manifest->dim_count;
+  uint64_t *block = frame->inline_words;
+  frame->heap = NULL;
+  if (words > sizeof frame->inline_words / sizeof *block) frame->heap = block = malloc(words * sizeof *block);
+  if (!block) {
+    tf_runtime_fail(entry->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
+    return false;
+  }
+  frame->call.api = &tf_compiled_functions;
+  frame->caller = caller;
+  frame->root = caller ? caller->root : frame;
+  frame->program = entry->program;
+  frame->entry = entry;
+  frame->stream = stream;
+  frame->values = (tf_value *)block;
+  frame->shapes = (const int64_t **)(block + 2 * params);
+  frame->scalars = (int64_t *)(block + 3 * params);
+  frame->dims = (int64_t *)(block + 4 * params);
+  frame->temporaries = NULL;
+  frame->temporary_count = frame->temporary_room = 0;
+  frame->other_stream = NULL;
+  frame->unsettled = false;
+  return true;
+}
+
+tf_status tf_frame_close(tf_frame *frame, tf_status status) {
+  tf_status freed = tf_frame_release(frame, 0);
+  if (frame->root == frame) {
+    tf_status settled = tf_frame_settle(frame);
+    if (freed == TF_OK) freed = settled;
+  }
+  free(frame->temporaries);
+  free(frame->heap);
+  return status != TF_OK ? status : freed;
+}
+
+tf_status tf_frame_fail(const tf_frame *frame, tf_status status, const tf_mloc *loc, const char *what,
+                        const char *why) {
+  const char *name = frame->entry->manifest->signature.name;
+  tf_runtime *rt = frame->program->runtime;
+  const char *separator = what ? ": " : "";
+  what = what ? what : "";
+  if (!loc->file) return tf_runtime_fail(rt, status, "%s: %s%s%s", name, what, separator, why);
+  return tf_runtime_fail(rt, status, "%s:%" PRId64 ":%" PRId64 ": %s: %s%s%s", loc->file, loc->line, loc->column, name,
+                         what, separator, why);
+}
+
+/* ---- Temporaries ------------------------------------------------------------------------------------------------- */
+
+static tf_status free_temporary(tf_frame *frame, const tf_temporary *t) {
+  tf_runtime *rt = frame->program->runtime;
+  tf_status status = TF_OK;
+  switch (t->kind) {
+  case TF_TEMPORARY_HOST:
+    status = tf_frame_settle(frame);
+    free((void *)(uintptr_t)t->address);
+    return status;
+  case TF_TEMPORARY_ASYNC:
+    return TF_CALL(rt, cuMemFreeAsync, t->address, frame->stream);
+  case TF_TEMPORARY_DEVICE:
+    status = TF_CALL(rt, cuStreamSynchronize, frame->stream);
+    tf_status freed = TF_CALL(rt, cuMemFree, t->address);
+    return status != TF_OK ? status : freed;
+  }
+  return status;
+}
+
+/* Work on other streams is not ordered before what `stream` frees, so it is waited for. */
+static tf_status wait_for_others(tf_frame *frame) {
+  CUstream other = frame->other_stream;
+  frame->other_stream = NULL;
+  return other ? TF_CALL(frame->program->runtime, cuStreamSynchronize, other) : TF_OK;
+}
+
+tf_status tf_frame_release(tf_frame *frame, size_t mark) {
+  if (frame->temporary_count <= mark) return TF_OK;
+  tf_status status = wait_for_others(frame);
+  while (frame->temporary_count > mark) {
+    tf_status freed = free_temporary(frame, &frame->temporaries[--frame->temporary_count]);
+    if (status == TF_OK) status = freed;
+  }
+  return status;
+}
+
+tf_status tf_frame_remember(tf_frame *frame, tf_temporary temporary) {
+  if (frame->temporary_count == frame->temporary_room) {
+    size_t room = 2 * frame->temporary_room + 4;
+    tf_temporary *grown = realloc(frame->temporaries, room * sizeof *grown);
+    if (!grown) {
+      (void)free_temporary(frame, &temporary);
+      return tf_runtime_fail(frame->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
+    }
+    frame->temporaries = grown;
+    frame->temporary_room = room;
+  }
+  frame->temporaries[frame->temporary_count++] = temporary;
+  return TF_OK;
+}
+
+tf_status tf_frame_settle(tf_frame *frame) {
+  if (!frame->root->unsettled) return TF_OK;
+  frame->root->unsettled = false;
+  return TF_CALL(frame->program->runtime, cuStreamSynchronize, frame->stream);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+tf_status tf_frame_run(tf_frame *frame) {
+  tf_compiled_fn *function = frame->entry->function;
+  if (!function) return tf_plan_run(frame);
+  return (tf_status)function(&frame->call, (const tf_compiled_value *)frame->values);
+}
+
+static tf_status bind(tf_frame *frame, const tf_frame *caller, const tf_mloc *loc, const tf_value *values,
+                      const int64_t *const *strides) {
+  const tf_msignature *s = &frame->entry->manifest->signature;
+  char text[512];
+  tf_why why = {text, sizeof text};
+  memcpy(frame->values, values, s->declared_count * sizeof *values);
+  tf_status status = tf_values_bind(frame->program->manifest, s, values, strides, frame->shapes, frame->dims, &why);
+  return status == TF_OK ? TF_OK : tf_frame_fail(caller, status, loc, s->name, text);
+}
+
+tf_status tf_frame_call(tf_frame *frame, unsigned index, const tf_mloc *loc, const tf_value *values,
+                        const int64_t *const *strides) {
+  const tf_entry *entry = &frame->program->entries[index];
+  tf_frame inner;
+  if (!entry->function && !entry->manifest->body)
+    return tf_frame_fail(frame, TF_UNSUPPORTED, loc, entry->manifest->signature.name,
+                         "the function exists as compiled code only");
+  if (!tf_frame_open(&inner, entry, frame, frame->stream)) return TF_OUT_OF_MEMORY;
+  tf_status status = bind(&inner, frame, loc, values, strides);
+  if (status == TF_OK) status = tf_frame_run(&inner);
+  return tf_frame_close(&inner, status);
+}
