@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "Runtime/Cubin.h"
+
 static void print_pass(void *user, const char *pass, const char *text) {
   (void)user;
   fprintf(stderr, "# ---- after %s ----\n%s", pass, text);
@@ -20,7 +22,7 @@ static void target_of_ptx(const char *ptx, char *out, size_t size) {
   snprintf(out, size, "%.*s", (int)length, at ? at + 9 : "");
 }
 
-static bool keep(const char *text, size_t length, llc_text *out) {
+static bool keep(const void *text, size_t length, llc_text *out) {
   out->bytes = malloc(length + 1);
   if (!out->bytes) return false;
   memcpy(out->bytes, text, length);
@@ -29,37 +31,70 @@ static bool keep(const char *text, size_t length, llc_text *out) {
   return true;
 }
 
+static unsigned sm_of_ptx(const char *ptx) {
+  char target[32];
+  target_of_ptx(ptx, target, sizeof target);
+  return strncmp(target, "sm_", 3) == 0 ? (unsigned)strtoul(target + 3, NULL, 10) : 0;
+}
+
 static bool assemble(const char *ptx, llc_text *out) {
   char target[32];
   target_of_ptx(ptx, target, sizeof target);
   return llc_assemble(ptx, strlen(ptx), target, out);
 }
 
+/* The object of the module, with a cubin of the kernels if a tool that makes one is there. */
+static tf_status emit_object(const llc_options *options, const tf_module *module, const tf_lower_options *lower,
+                             llc_text *out) {
+  tf_object_options object = TF_OBJECT_OPTIONS_INIT;
+  tf_cubin cubin = {0};
+  const char *ptx = NULL;
+  const void *bytes = NULL;
+  size_t size = 0;
+  object.prefix = options->prefix;
+  tf_status status = options->no_cubin ? TF_OK : tf_emit_ptx(module, lower, &ptx);
+  if (status == TF_OK && ptx && tf_cubin_of_ptx(ptx, sm_of_ptx(ptx), &cubin)) {
+    object.cubin = cubin.bytes;
+    object.cubin_size = cubin.size;
+  }
+  if (status == TF_OK) status = tf_emit_object(module, lower, &object, &bytes, &size);
+  if (status == TF_OK && !keep(bytes, size, out)) status = TF_OUT_OF_MEMORY;
+  if (cubin.bytes) tf_cubin_close(&cubin, true);
+  return status;
+}
+
+static tf_status emit_text(const llc_options *options, const tf_module *module, const tf_lower_options *lower,
+                           const char **text) {
+  tf_object_options object = TF_OBJECT_OPTIONS_INIT;
+  object.prefix = options->prefix;
+  switch (options->emit) {
+  case LLC_EMIT_TIR:
+    return tf_print(module, text);
+  case LLC_EMIT_LLVM:
+    return tf_emit_llvm(module, lower, text);
+  case LLC_EMIT_MANIFEST:
+    return tf_emit_manifest(module, lower, text);
+  case LLC_EMIT_HEADER:
+    return tf_emit_header(module, lower, &object, text);
+  default:
+    return tf_emit_ptx(module, lower, text);
+  }
+}
+
 static int emit_here(const llc_options *options, const tf_module *module, llc_text *out) {
   const char *text = NULL;
   tf_lower_options lower = options->lower;
   llc_times times = options->times;
-  tf_status status = TF_OK;
+  tf_status status;
   lower.print = print_pass;
   lower.time = times.wanted ? llc_times_pass : NULL;
   lower.user = &times;
-  switch (options->emit) {
-  case LLC_EMIT_TIR:
-    status = tf_print(module, &text);
-    break;
-  case LLC_EMIT_LLVM:
-    status = tf_emit_llvm(module, &lower, &text);
-    break;
-  case LLC_EMIT_PTX:
-  case LLC_EMIT_CUBIN:
-    status = tf_emit_ptx(module, &lower, &text);
-    break;
-  case LLC_EMIT_MANIFEST:
-    status = tf_emit_manifest(module, &lower, &text);
-    break;
-  }
+  if (options->emit == LLC_EMIT_OBJ)
+    status = emit_object(options, module, &lower, out);
+  else
+    status = emit_text(options, module, &lower, &text);
   llc_times_end(&times);
-  if (status != TF_OK) return 1;
+  if (status != TF_OK || options->emit == LLC_EMIT_OBJ) return status == TF_OK ? 0 : 1;
   bool fine = options->emit == LLC_EMIT_CUBIN ? assemble(text, out) : keep(text, strlen(text), out);
   return fine ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-/* tf-llc: reads a .tir file and writes its canonical text, LLVM IR, PTX, a cubin or the manifest. */
+/* tf-llc: reads a .tir file and writes its canonical text, LLVM IR, PTX, a cubin, the manifest, an object or
+ * its header. */
 #include "Llc.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "Options.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@ enum {
   KEY_CPU,
   KEY_PTX_VERSION,
   KEY_ENTRY,
+  KEY_PREFIX,
+  KEY_NO_CUBIN,
   KEY_VERIFY_ONLY,
   KEY_VERIFY_DIAGNOSTICS,
   KEY_SPLIT,
@@ -21,11 +24,13 @@ enum {
 };
 
 static const struct argp_option table[] = {
-    {"emit", KEY_EMIT, "KIND", 0, "tir, llvm, ptx (the default), cubin or manifest", 1},
+    {"emit", KEY_EMIT, "KIND", 0, "tir, llvm, ptx (the default), cubin, manifest, obj or header", 1},
     {NULL, 'o', "FILE", 0, "write to FILE; - is stdout, the default", 1},
     {NULL, 'm', "cpu=NAME", 0, "target, as sm_80 or nvidia.h200_sxm; overrides the source's", 1},
     {"ptx-version", KEY_PTX_VERSION, "X.Y", 0, "least version of the PTX ISA", 1},
     {"entry", KEY_ENTRY, "NAME", 0, "the module's entry, if it names none", 1},
+    {"prefix", KEY_PREFIX, "TEXT", 0, "in front of the names of functions in objects and headers", 1},
+    {"no-cubin", KEY_NO_CUBIN, NULL, 0, "objects carry the kernels as PTX only", 1},
     {NULL, 'D', "NAME=VALUE", 0, "override a static number of the module", 1},
     {NULL, 'O', "LEVEL", 0, "LLVM's pipeline: 0, 1, 2 or 3 (the default)", 1},
     {NULL, 'g', NULL, 0, "lines of the source in the PTX", 1},
@@ -37,7 +42,7 @@ static const struct argp_option table[] = {
      "@+1, @-1)",
      2},
     {"split-input-file", KEY_SPLIT, NULL, 0, "treat the parts between lines `# -----` as files of their own", 2},
-    {"print-after", KEY_PRINT_AFTER, "PASS", 0, "show the output of parse, lower, optimize, emit or all on stderr", 2},
+    {"print-after", KEY_PRINT_AFTER, "PASS", 0, "show the output of parse, lower, optimize, emit, host or all on stderr", 2},
     {"print-ops", KEY_PRINT_OPS, "FORM", 0, "describe all ops and end: list or markdown", 2},
     {"time-passes", KEY_TIME, NULL, 0, "show the time of each pass on stderr", 2},
     {0}};
@@ -64,7 +69,7 @@ static unsigned choose(struct argp_state *state, const char *option, const char 
 }
 
 static void set_emit(struct argp_state *state, llc_options *options, const char *arg) {
-  static const char *const names[] = {"tir", "llvm", "ptx", "cubin", "manifest", NULL};
+  static const char *const names[] = {"tir", "llvm", "ptx", "cubin", "manifest", "obj", "header", NULL};
   options->emit = (llc_emit)choose(state, "--emit=", arg, names);
 }
 
@@ -154,6 +159,14 @@ static void set_flag(struct argp_state *state, llc_options *options, const char 
     lower->fast_math = true;
 }
 
+static void set_prefix(struct argp_state *state, llc_options *options, const char *arg) {
+  bool plain = !isdigit((unsigned char)*arg);
+  for (const char *at = arg; *at && plain; at++)
+    plain = isalnum((unsigned char)*at) || *at == '_';
+  if (!plain) argp_error(state, "--prefix=%s: expected letters, digits and underscores, no digit first", arg);
+  options->prefix = arg;
+}
+
 static void set_level(struct argp_state *state, llc_options *options, const char *arg) {
   if (strlen(arg) != 1 || *arg < '0' || *arg > '3') argp_error(state, "-O%s: expected 0, 1, 2 or 3", arg);
   options->lower.opt_level = (unsigned)(*arg - '0');
@@ -184,6 +197,19 @@ static error_t parse_mode(int key, char *arg, struct argp_state *state, llc_opti
     return 0;
   case KEY_TIME:
     options->times.wanted = true;
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static error_t parse_object(int key, char *arg, struct argp_state *state, llc_options *options) {
+  switch (key) {
+  case KEY_PREFIX:
+    set_prefix(state, options, arg);
+    return 0;
+  case KEY_NO_CUBIN:
+    options->no_cubin = true;
     return 0;
   default:
     return ARGP_ERR_UNKNOWN;
@@ -234,12 +260,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     set_flag(state, options, arg);
     return 0;
   default:
-    return parse_mode(key, arg, state, options) == 0 ? 0 : parse_file(key, arg, state, options);
+    if (parse_mode(key, arg, state, options) == 0 || parse_object(key, arg, state, options) == 0) return 0;
+    return parse_file(key, arg, state, options);
   }
 }
 
 void llc_options_parse(int argc, char **argv, llc_options *out) {
-  static const char doc[] = "Compiles TileFoundry's tile IR (.tir) to PTX.\v"
+  static const char doc[] = "Compiles TileFoundry's tile IR (.tir) to PTX, objects and more.\v"
                             "Exit status: 0 fine, 1 the input is at fault, 2 the command line is.";
   static const struct argp argp = {table, parse_option, "FILE.tir|-", doc, NULL, NULL, NULL};
   *out = (llc_options){.emit = LLC_EMIT_PTX, .lower = TF_LOWER_OPTIONS_INIT};

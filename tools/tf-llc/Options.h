@@ -7,7 +7,15 @@
 
 #include <tilefoundry/TileFoundry.h>
 
-typedef enum llc_emit { LLC_EMIT_TIR, LLC_EMIT_LLVM, LLC_EMIT_PTX, LLC_EMIT_CUBIN, LLC_EMIT_MANIFEST } llc_emit;
+typedef enum llc_emit {
+  LLC_EMIT_TIR,
+  LLC_EMIT_LLVM,
+  LLC_EMIT_PTX,
+  LLC_EMIT_CUBIN,
+  LLC_EMIT_MANIFEST,
+  LLC_EMIT_OBJ,
+  LLC_EMIT_HEADER
+} llc_emit;
 
 /* --time-passes: what the passes of one part took (Times.c). */
 typedef struct llc_times {
@@ -20,6 +28,8 @@ typedef struct llc_options {
   const char *input;  /* path, or "-" */
   const char *output; /* path; null or "-": stdout */
   const char *cpu;    /* -mcpu; null: the source's */
+  const char *prefix; /* of the functions of objects and headers; null: none */
+  bool no_cubin;      /* objects carry PTX only */
   bool verify_only, verify_diagnostics, split_input;
   llc_times times;
   const char *print_ops; /* "list" or "markdown"; null: not asked for */

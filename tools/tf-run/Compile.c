@@ -1,4 +1,4 @@
-/* TIR to PTX and manifest through the public API of the compiler; its diagnostics go to stderr as they come. */
+/* TIR to PTX, manifest and machine code of the host functions through the public API of the compiler; its diagnostics go to stderr as they come. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,15 @@ static void show(void *user, const tf_diagnostic *diagnostic) {
   fputs(tf_diagnostic_render(user, diagnostic), stderr);
 }
 
-/* The manifest's emission verifies once more: what the PTX's has said already is not said again. */
-static tf_status emit_manifest(compilation *c, const tf_module *module, const tf_lower_options *options,
-                               const char **out) {
+/* Manifest and host code, whose emission verifies once more: what the PTX's has said already is not said again. */
+static tf_status emit_rest(compilation *c, const tf_module *module, const tf_lower_options *options,
+                           const char **manifest) {
+  tf_run_source *source = c->source;
   size_t said = tf_context_diagnostic_count(c->context);
   tf_context_set_diag_handler(c->context, NULL, NULL);
-  tf_status status = tf_emit_manifest(module, options, out);
+  tf_status status = tf_emit_manifest(module, options, manifest);
+  if (status == TF_OK && !c->options->kernel) status = tf_host_code_create(module, options, &source->code);
+  if (source->code) source->entries = tf_host_code_entries(source->code, &source->entry_count);
   for (size_t i = said; status != TF_OK && i < tf_context_diagnostic_count(c->context); i++)
     show(c->context, tf_context_diagnostic(c->context, i));
   return status;
@@ -43,7 +46,7 @@ static tf_status emit(compilation *c, const tf_module *module) {
     }
   }
   tf_status status = tf_emit_ptx(module, &options, &ptx);
-  if (status == TF_OK) status = emit_manifest(c, module, &options, &manifest);
+  if (status == TF_OK) status = emit_rest(c, module, &options, &manifest);
   if (status != TF_OK) return status;
   c->source->ptx = strdup(ptx);
   c->source->manifest = strdup(manifest);
@@ -75,4 +78,8 @@ bool tf_run_compile(const tf_run_options *options, const char *text, size_t size
   }
   tf_context_destroy(c.context);
   return status == TF_OK;
+}
+
+void tf_run_free_code(tf_run_source *source) {
+  tf_host_code_destroy(source->code);
 }

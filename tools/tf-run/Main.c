@@ -97,6 +97,8 @@ static bool load_program(job *s) {
   source.image_size = s->source.ptx_size;
   source.manifest = s->source.manifest;
   source.manifest_size = s->source.manifest ? strlen(s->source.manifest) : 0;
+  source.entries = s->source.entries;
+  source.entry_count = s->source.entry_count;
   return tf_program_load(s->rt, &source, &s->program) == TF_OK ||
          tf_run_error("tf-run", "%s", tf_runtime_message(s->rt));
 }

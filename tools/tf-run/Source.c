@@ -175,6 +175,9 @@ bool tf_run_source_load(const tf_run_options *options, tf_run_source *out) {
 }
 
 void tf_run_source_free(tf_run_source *source) {
+#if TF_RUN_COMPILER
+  tf_run_free_code(source);
+#endif
   free(source->ptx);
   free(source->manifest);
   memset(source, 0, sizeof *source);

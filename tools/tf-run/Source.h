@@ -2,6 +2,8 @@
 #ifndef TF_RUN_SOURCE_H
 #define TF_RUN_SOURCE_H
 
+#include <tilefoundry/Compiled.h>
+
 #include "Options.h"
 
 typedef struct tf_run_source {
@@ -9,6 +11,9 @@ typedef struct tf_run_source {
   char *ptx;        /* NUL-terminated, owned */
   size_t ptx_size;
   char *manifest;  /* null: none; NUL-terminated, owned */
+  struct tf_host_code *code; /* machine code of the host functions; null: none; owned */
+  const tf_compiled_entry *entries;
+  unsigned entry_count;
   char target[16]; /* of the PTX; empty if it names none */
 } tf_run_source;
 
@@ -19,8 +24,9 @@ void tf_run_source_free(tf_run_source *source);
 /* The whole file as a NUL-terminated string, "-" is standard input. Reports and returns null on failure. */
 char *tf_run_read_file(const char *path, size_t *size);
 
-/* Compiles TIR text to source->ptx and source->manifest (Compile.c; only in builds with the compiler). */
+/* Compiles TIR text to source->ptx, source->manifest and source->code (Compile.c; only in builds with the compiler). */
 bool tf_run_compile(const tf_run_options *options, const char *text, size_t size, tf_run_source *source);
+void tf_run_free_code(tf_run_source *source);
 
 /* One parameter of a PTX .entry. */
 typedef struct tf_run_ptx_param {

@@ -1,0 +1,26 @@
+/* From host functions to object files; see tilefoundry/HostCode.h. */
+#ifndef TF_LOWER_HOST_OBJECT_H
+#define TF_LOWER_HOST_OBJECT_H
+
+#include <llvm-c/TargetMachine.h>
+
+#include <tilefoundry/HostCode.h>
+
+#include "LowerToLLVM/Host/Host.h"
+
+/* A machine for this computer's architecture, position-independent; null if LLVM has no back end for it. */
+LLVMTargetMachineRef tf_host_machine(unsigned opt_level);
+
+/* Lowers the host functions of a verified module, lets `finish` add to the LLVM module what the job needs (user, the
+ * lowering, the table of entries), and emits an object. Runs in an LLVM context of its own, under the out-of-memory
+ * guard. *out is malloc'ed by LLVM (LLVMDisposeMemoryBuffer). */
+typedef tf_status (*tf_host_finish_fn)(void *user, tf_host_module *module, LLVMValueRef table);
+TF_NODISCARD tf_status tf_host_object(const tf_module *module, const tf_lower_options *options,
+                                      tf_host_finish_fn finish, void *user, LLVMMemoryBufferRef *out);
+
+/* The C name of a function of the object, or of one of its parameters; unique in its scope. Names.c. */
+const char *tf_host_c_name(const tf_module *module, const char *prefix, const tf_stmt *function);
+const char *tf_host_c_param(tf_context *context, const tf_stmt *function, unsigned index);
+const char *tf_host_c_type(tf_dtype dtype); /* of a scalar */
+
+#endif
