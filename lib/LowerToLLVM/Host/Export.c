@@ -133,14 +133,13 @@ static void export_function(tf_host_module *module, const export *e, LLVMValueRe
   LLVMDisposeBuilder(b);
 }
 
-static tf_status add_unit(void *user, tf_host_module *module, LLVMValueRef table) {
+static void add_unit(void *user, tf_host_module *module, LLVMValueRef table) {
   const export *e = user;
   const char *name = unit_name(module->module);
   LLVMSetSourceFileName(module->llvm_module, name, strlen(name));
   LLVMValueRef unit = unit_of(module, e, table);
   for (unsigned i = 0; i < module->functions.count; i++)
     export_function(module, e, unit, i);
-  return TF_OK;
 }
 
 /* ---- The interface ---- */

@@ -39,7 +39,6 @@ typedef struct tf_host_module {
   struct {
     TF_VEC(LLVMValueRef);
   } functions; /* one per entry, in the manifest's order */
-  bool failed; /* something was reported */
 } tf_host_module;
 
 /* A scalar. bits, where it is not null, are those that `value` was made from: passing them on keeps a NaN's payload. */
@@ -76,9 +75,9 @@ typedef struct tf_host {
 
 /* ---- The module (Module.c) ---- */
 
-/* Lowers all entries of a verified module into llvm_module: one function each, and the constant table of
- * tf_compiled_entry in their order, whose global is returned through *table. */
-TF_NODISCARD tf_status tf_host_lower(tf_host_module *module, LLVMValueRef *table);
+/* Lowers all entries of a verified module into llvm_module: one function each. Returns the global constant table of
+ * tf_compiled_entry in their order. */
+LLVMValueRef tf_host_lower(tf_host_module *module);
 /* The module's entries in the manifest's order: its host functions, or the one kernel that an entry is derived from. */
 const tf_stmt *tf_host_entry(const tf_module *module, unsigned index); /* null behind the last */
 /* The number of a function among the manifest's kernels or entries. */
@@ -141,7 +140,7 @@ LLVMValueRef tf_host_dim_value(tf_host *host, const tf_dim *dim);
 
 /* ---- Tensors (Views.c) ---- */
 
-/* A tf_compiled_view of the tensor, filled in; null after a report. */
+/* A tf_compiled_view of the tensor, filled in. */
 LLVMValueRef tf_host_view(tf_host *host, const tf_expr *tensor);
 /* The number of a parameter, if the expression is one; -1 else. */
 int tf_host_param_index(const tf_host *host, const tf_expr *expr);

@@ -16,12 +16,11 @@ struct tf_host_code {
 };
 
 /* ---- The object ---- */
-static tf_status name_table(void *user, tf_host_module *module, LLVMValueRef table) {
+static void name_table(void *user, tf_host_module *module, LLVMValueRef table) {
   *(unsigned *)user = (unsigned)module->functions.count;
   LLVMSetLinkage(table, LLVMExternalLinkage);
   LLVMSetUnnamedAddress(table, LLVMNoUnnamedAddr);
   LLVMSetValueName2(table, TABLE, strlen(TABLE));
-  return TF_OK;
 }
 
 /* ---- Linking ---- */

@@ -4,7 +4,6 @@
 void tf_host_allocate(tf_host *host, const tf_expr *var) {
   const tf_view *view = tf_view_of(host->context, var, NULL);
   const tf_type *type = var->type;
-  if (!view) return; /* reported when the variable was built */
   host->what = var->var.name;
   LLVMValueRef out = tf_host_words(host, 1);
   LLVMValueRef arguments[] = {tf_host_string(host->module, var->var.name), tf_host_int(host, tf_type_dtype(type)),
@@ -16,17 +15,17 @@ void tf_host_allocate(tf_host *host, const tf_expr *var) {
 
 void tf_host_copy(tf_host *host, const tf_stmt *stmt) {
   const tf_expr *const *args = stmt->evaluate.args;
-  LLVMValueRef source = tf_host_view(host, args[TF_ARG_COPY_source]);
-  LLVMValueRef destination = source ? tf_host_view(host, args[TF_ARG_COPY_destination]) : NULL;
-  if (destination) tf_host_checked(host, TF_HOST_MEMBER(copy), 2, (LLVMValueRef[]){source, destination});
+  LLVMValueRef views[2];
+  views[0] = tf_host_view(host, args[TF_ARG_COPY_source]);
+  views[1] = tf_host_view(host, args[TF_ARG_COPY_destination]);
+  tf_host_checked(host, TF_HOST_MEMBER(copy), 2, views);
 }
 
 void tf_host_fill(tf_host *host, const tf_stmt *stmt) {
   const tf_expr *tensor = stmt->evaluate.args[TF_ARG_FILL_tensor];
   tf_host_scalar value = tf_host_scalar_of(host, stmt->evaluate.args[TF_ARG_FILL_value]);
   LLVMValueRef bits = tf_host_bits(host, tf_host_convert(host, value, tf_type_dtype(tensor->type)));
-  LLVMValueRef view = tf_host_view(host, tensor);
-  if (view) tf_host_checked(host, TF_HOST_MEMBER(fill), 2, (LLVMValueRef[]){view, bits});
+  tf_host_checked(host, TF_HOST_MEMBER(fill), 2, (LLVMValueRef[]){tf_host_view(host, tensor), bits});
 }
 
 tf_host_scalar tf_host_load_element(tf_host *host, const tf_expr *call) {
@@ -36,6 +35,6 @@ tf_host_scalar tf_host_load_element(tf_host *host, const tf_expr *call) {
   LLVMValueRef view = tf_host_view(host, x), array = tf_host_words(host, count), bits = tf_host_words(host, 1);
   for (unsigned i = 0; i < count; i++)
     tf_host_store(host, array, i * sizeof(int64_t), tf_host_integer(host, indices[i]));
-  if (view) tf_host_checked(host, TF_HOST_MEMBER(load), 3, (LLVMValueRef[]){view, array, bits});
+  tf_host_checked(host, TF_HOST_MEMBER(load), 3, (LLVMValueRef[]){view, array, bits});
   return tf_host_from_bits(host, tf_type_dtype(call->type), tf_host_load(host, host->module->word, bits, 0));
 }

@@ -102,16 +102,14 @@ static void set_up(job *work) {
 
 static tf_status run(void *argument) {
   job *work = argument;
-  LLVMValueRef table;
   tf_status status = verify_module(&work->lowering);
   if (status != TF_OK) return status;
   if (!work->machine) return refuse(work, "no back end for this machine");
   set_up(work);
   tf_pass_timer timer = tf_pass_begin(work->lowering.options, "host");
-  status = tf_host_lower(&work->lowering, &table);
-  if (status == TF_OK) status = work->finish(work->user, &work->lowering, table);
-  if (status == TF_OK) print(&work->lowering);
-  if (status == TF_OK) status = check_llvm(work);
+  work->finish(work->user, &work->lowering, tf_host_lower(&work->lowering));
+  print(&work->lowering);
+  status = check_llvm(work);
   if (status == TF_OK) status = optimize(work);
   if (status == TF_OK) status = emit(work);
   tf_pass_end(&timer);

@@ -14,7 +14,7 @@ LLVMTargetMachineRef tf_host_machine(unsigned opt_level);
 /* Lowers the host functions of a verified module, lets `finish` add to the LLVM module what the job needs (user, the
  * lowering, the table of entries), and emits an object. Runs in an LLVM context of its own, under the out-of-memory
  * guard. *out is malloc'ed by LLVM (LLVMDisposeMemoryBuffer). */
-typedef tf_status (*tf_host_finish_fn)(void *user, tf_host_module *module, LLVMValueRef table);
+typedef void (*tf_host_finish_fn)(void *user, tf_host_module *module, LLVMValueRef table);
 TF_NODISCARD tf_status tf_host_object(const tf_module *module, const tf_lower_options *options,
                                       tf_host_finish_fn finish, void *user, LLVMMemoryBufferRef *out);
 

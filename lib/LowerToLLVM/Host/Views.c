@@ -1,14 +1,13 @@
 /* Tensors of host functions as tf_compiled_view: the storage's address, and how its elements are reached. What a view is
  * follows from IR/View.h, as for device code; its extents, strides and starts are computed where it is used. */
+#include "IR/ViewImpl.h"
 #include "LowerToLLVM/Host/Host.h"
-
-#include <string.h>
 
 #define VIEW(member)          offsetof(tf_compiled_view, member)
 #define WORDS(type)           (sizeof(type) / 8)
 #define MODE(index, member)   ((index) * sizeof(tf_compiled_mode) + offsetof(tf_compiled_mode, member))
 #define CLIP(index, member)   ((index) * sizeof(tf_compiled_clip) + offsetof(tf_compiled_clip, member))
-#define MAX_MODES             512
+#define MAX_MODES             (TF_MAX_RANK * TF_MAX_MODES)
 
 int tf_host_param_index(const tf_host *host, const tf_expr *expr) {
   for (unsigned i = 0; i < host->function->function.param_count; i++)
@@ -44,9 +43,8 @@ typedef struct mode {
 static unsigned layout_modes(const tf_view *view, unsigned axis, mode *out) {
   const tf_tuple *shape = tf_tuple_element(tf_layout_shape(view->address_layout), axis);
   const tf_tuple *strides = tf_tuple_element(tf_layout_strides(view->address_layout), axis);
-  const tf_dim *extents[TF_MAX_FACTORS], *steps[TF_MAX_FACTORS];
+  const tf_dim *extents[TF_MAX_MODES], *steps[TF_MAX_MODES];
   unsigned count = tf_tuple_leaf_count(shape);
-  if (count > TF_MAX_FACTORS) return 0;
   tf_tuple_leaves(shape, extents);
   tf_tuple_leaves(strides, steps);
   for (unsigned i = 0; i < count; i++)
@@ -54,17 +52,15 @@ static unsigned layout_modes(const tf_view *view, unsigned axis, mode *out) {
   return count;
 }
 
-/* All modes from slow to fast; 0 if some axis has no addresses of its own. */
+/* All modes from slow to fast. Storage that host code reaches is addressed by coordinates: an axis without a stride of its
+ * own has modes in the address layout. */
 static unsigned modes_of(const tf_view *view, mode *out) {
   unsigned count = 0;
   for (unsigned axis = 0; axis < tf_type_rank(view->type); axis++) {
-    unsigned added = 1;
-    if (view->strides && view->strides[axis])
-      out[count] = (mode){axis, tf_type_extent(view->type, axis), view->strides[axis]};
+    if (view->strides[axis])
+      out[count++] = (mode){axis, tf_type_extent(view->type, axis), view->strides[axis]};
     else
-      added = view->address_layout ? layout_modes(view, axis, &out[count]) : 0;
-    if (!added || count + added > MAX_MODES - TF_MAX_FACTORS) return 0;
-    count += added;
+      count += layout_modes(view, axis, &out[count]);
   }
   return count;
 }
@@ -106,12 +102,6 @@ static LLVMValueRef clip_bits(tf_host *host, const tf_view *view) {
 }
 
 /* ---- The struct ---- */
-static LLVMValueRef refuse(tf_host *host, const char *why) {
-  tf_report(host->context, host->loc, LOWER_HOST_VIEW, why);
-  host->module->failed = true;
-  return NULL;
-}
-
 static void store_clips(tf_host *host, LLVMValueRef out, const tf_view *view) {
   LLVMValueRef none = LLVMConstNull(host->module->pointer);
   tf_host_store(host, out, VIEW(clip_count), tf_host_int(host, view->clip_count));
@@ -120,12 +110,9 @@ static void store_clips(tf_host *host, LLVMValueRef out, const tf_view *view) {
 }
 
 LLVMValueRef tf_host_view(tf_host *host, const tf_expr *tensor) {
-  const char *reason = NULL;
-  const tf_view *view = tf_view_of(host->context, tensor, &reason);
+  const tf_view *view = tf_view_of(host->context, tensor, NULL);
   mode modes[MAX_MODES];
-  if (!view) return refuse(host, reason);
   unsigned count = modes_of(view, modes);
-  if (!count) return refuse(host, "its elements have no addresses that host code can compute");
   const tf_type *type = view->type;
   LLVMValueRef out = tf_host_words(host, WORDS(tf_compiled_view));
   tf_host_store(host, out, VIEW(name), tf_host_string(host->module, view->base->var.name));
