@@ -12,11 +12,7 @@
 enum { N = 1000, ROUNDS = 7 };
 
 static DLTensor host_tensor(float *values, int64_t *shape) {
-  return (DLTensor){.data = values,
-                    .device = {kDLCPU, 0},
-                    .ndim = 1,
-                    .dtype = {kDLFloat, 32, 1},
-                    .shape = shape};
+  return (DLTensor){.data = values, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape};
 }
 
 static int failed(tf_runtime *runtime) {

@@ -74,12 +74,12 @@ typedef struct tf_compiled_clip {
  * Modes go from slow to fast in C order of the view's logical index: axis by axis, and inside of an axis the slowest
  * first. The product of an axis's modes is its extent. */
 typedef struct tf_compiled_view {
-  const char *name;   /* of the parameter or temporary */
-  uint64_t data;      /* address of the storage */
-  int64_t size;       /* elements of the storage */
-  int64_t offset;     /* elements; of the view's first one */
-  int64_t dtype;      /* row of DTypes.def */
-  int64_t is_host;    /* 1: host memory, 0: device memory */
+  const char *name; /* of the parameter or temporary */
+  uint64_t data;    /* address of the storage */
+  int64_t size;     /* elements of the storage */
+  int64_t offset;   /* elements; of the view's first one */
+  int64_t dtype;    /* row of DTypes.def */
+  int64_t is_host;  /* 1: host memory, 0: device memory */
   int64_t rank;
   const int64_t *shape; /* rank extents, >= 0 */
   int64_t mode_count;
@@ -108,11 +108,11 @@ typedef struct tf_compiled_argument {
 typedef enum tf_compiled_launch_flag {
   TF_COMPILED_COOPERATIVE = 1,
   TF_COMPILED_SERIALIZATION = 2, /* programmatic stream serialization */
-  TF_COMPILED_PASSED = 4,        /* the arguments are the host function's own parameters in order, and the kernel declares
+  TF_COMPILED_PASSED = 4,    /* the arguments are the host function's own parameters in order, and the kernel declares
                                   * the same ones: what was solved and checked for them holds; arguments is not read */
-  TF_COMPILED_STREAM = 8,        /* on `stream`, not on the call's */
-  TF_COMPILED_OWN_GRID = 16,     /* the kernel's own number of CTAs; grid is not read */
-  TF_COMPILED_OWN_BLOCK = 32     /* the kernel's own number of threads; block is not read */
+  TF_COMPILED_STREAM = 8,    /* on `stream`, not on the call's */
+  TF_COMPILED_OWN_GRID = 16, /* the kernel's own number of CTAs; grid is not read */
+  TF_COMPILED_OWN_BLOCK = 32 /* the kernel's own number of threads; block is not read */
 } tf_compiled_launch_flag;
 
 typedef struct tf_compiled_launch {

@@ -147,7 +147,8 @@ typedef struct tf_program_source {
   size_t image_size;    /* bytes, without a terminating NUL */
   const char *manifest; /* JSON text of docs/manifest.schema.json; null: only tf_kernel_launch_raw is possible */
   size_t manifest_size;
-  const tf_compiled_entry *entries; /* machine code of the manifest's entries, in its order, as tf_host_code_entries gives
+  const tf_compiled_entry
+      *entries; /* machine code of the manifest's entries, in its order, as tf_host_code_entries gives
                                      * it; null: the entries run by the manifest's plans, which some do not have. The
                                      * table is copied, the code must outlive the program */
   unsigned entry_count;

@@ -71,7 +71,8 @@ static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf
                               const tf_why *why) {
   const DLTensor *t = a->value.tensor;
   if (a->kind == TF_ARGUMENT_OUTPUT)
-    return tf_why_set(why, TF_LAUNCH, "argument '%s': only entries make their outputs, a kernel needs a tensor", p->name);
+    return tf_why_set(why, TF_LAUNCH, "argument '%s': only entries make their outputs, a kernel needs a tensor",
+                      p->name);
   if (a->kind != TF_ARGUMENT_TENSOR)
     return tf_why_set(why, TF_LAUNCH, "argument '%s': expected a tensor, got a scalar", p->name);
   if (!t) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor is null", p->name);

@@ -248,8 +248,7 @@ int32_t tf_compiled_load(tf_call *call, const tf_compiled_place *place, const tf
     flat = flat * source->shape[axis] + indices[axis];
   }
   tf_position found = tf_view_position(source, flat, &position);
-  if (found == TF_POSITION_OUTSIDE)
-    return fail(f, place, TF_LAUNCH, source->name, "the window leaves its tensor");
+  if (found == TF_POSITION_OUTSIDE) return fail(f, place, TF_LAUNCH, source->name, "the window leaves its tensor");
   tf_status status = tf_frame_settle(f);
   if (status != TF_OK) return (int32_t)status;
   *bits = source->clip_bits;

@@ -177,8 +177,8 @@ tf_status tf_outputs_make(tf_program *program, const tf_msignature *signature, c
   *out = (tf_outputs){calloc(count, sizeof *out->arguments), calloc(count, sizeof *out->made)};
   bool made = out->arguments && out->made;
   if (made) memcpy(out->arguments, arguments, count * sizeof *arguments);
-  tf_status status = made ? make_all(program, signature, arguments, out)
-                          : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
+  tf_status status =
+      made ? make_all(program, signature, arguments, out) : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
   if (status != TF_OK) discard(rt, out, count);
   return status;
 }

@@ -1,4 +1,5 @@
 /* Loading and unloading programs: manifest, module, and one kernel object per kernel of the manifest. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,14 +125,26 @@ static tf_status init_kernels(tf_program *p) {
   return TF_OK;
 }
 
-static bool is_valid_source(const tf_program_source *s) {
-  return s && s->size == sizeof *s && s->image && s->image_size && (!s->entries || s->manifest);
+/* Callers that were compiled with an older header have a shorter struct; what it lacks is zero. */
+static bool read_source(const tf_program_source *s, tf_program_source *out) {
+  if (!s || s->size < offsetof(tf_program_source, entries) || s->size > sizeof *out) return false;
+  *out = (tf_program_source)TF_PROGRAM_SOURCE_INIT;
+  memcpy(out, s, s->size);
+  return out->image && out->image_size && (!out->entries || out->manifest);
+}
+
+static tf_status load_all(tf_program *p, const tf_program_source *source) {
+  tf_status status = source->manifest ? init_manifest(p, source) : TF_OK;
+  if (status == TF_OK) status = load_module(p, source);
+  return status == TF_OK ? init_kernels(p) : status;
 }
 
 tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source, tf_program **out) {
   if (!runtime || !out) return TF_INVALID_ARGUMENT;
-  if (!is_valid_source(source))
-    return tf_runtime_fail(runtime, TF_INVALID_ARGUMENT, "a program source without an image, or with machine code and no manifest");
+  tf_program_source known;
+  if (!read_source(source, &known))
+    return tf_runtime_fail(runtime, TF_INVALID_ARGUMENT,
+                           "a program source without an image, or with machine code and no manifest");
   bool pushed;
   tf_status status = tf_context_enter(runtime, &pushed);
   if (status != TF_OK) return status;
@@ -139,10 +152,8 @@ tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source, 
   if (!p) status = tf_runtime_fail(runtime, TF_OUT_OF_MEMORY, "out of memory");
   if (p) {
     p->runtime = runtime;
-    snprintf(p->name, sizeof p->name, "%s", source->name ? source->name : "<program>");
-    if (source->manifest) status = init_manifest(p, source);
-    if (status == TF_OK) status = load_module(p, source);
-    if (status == TF_OK) status = init_kernels(p);
+    snprintf(p->name, sizeof p->name, "%s", known.name ? known.name : "<program>");
+    status = load_all(p, &known);
   }
   status = tf_context_leave(runtime, pushed, status);
   if (status == TF_OK)

@@ -48,7 +48,7 @@ struct tf_runtime {
   unsigned recent_next;
   unsigned long long recent_dropped; /* launches that fell out of the ring */
   tf_barrier_slot *barriers;
-  pthread_mutex_t unit_lock; /* held while a unit is loaded */
+  pthread_mutex_t unit_lock;    /* held while a unit is loaded */
   struct tf_loaded_unit *units; /* of tf_compiled_call; only ever put in front, read without a lock */
 };
 
@@ -140,8 +140,7 @@ typedef struct tf_solved {
 /* Launches a kernel of a manifest: solves its dims from the values (unless `solved` brings them; null else; strides as for
  * tf_values_bind), checks the geometry against its sizes, fills hidden parameters. */
 TF_NODISCARD tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
-                                        const tf_value *values, const int64_t *const *strides,
-                                        const tf_solved *solved);
+                                        const tf_value *values, const int64_t *const *strides, const tf_solved *solved);
 
 /* Remembers a launch for later messages, from just before it is made; remove forgets it if it was refused. */
 unsigned tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);

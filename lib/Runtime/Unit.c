@@ -108,8 +108,8 @@ static tf_status call_with_blanks(const tf_entry *entry, tf_stream stream, const
   memcpy(copy, arguments, count * sizeof *copy);
   for (unsigned i = s->declared_count - s->output_count; i < count; i++)
     if (tf_mparam_is_tensor(&s->params[i]) && is_blank(&arguments[i]))
-      copy[i] = (tf_argument){.kind = TF_ARGUMENT_OUTPUT,
-                              .value.output = (DLTensor *)(uintptr_t)arguments[i].value.tensor};
+      copy[i] =
+          (tf_argument){.kind = TF_ARGUMENT_OUTPUT, .value.output = (DLTensor *)(uintptr_t)arguments[i].value.tensor};
   tf_status status = tf_entry_call(entry, stream, copy, count);
   if (copy != inline_copy) free(copy);
   return status;

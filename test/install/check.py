@@ -5,6 +5,7 @@
     package     the same by find_package(TileFoundry)
     static      the same against the static libraries
     capi        the programs of docs/CAPI.md
+    aot         objects and headers: the example, names that C lacks, C++, the same bytes twice
 """
 import os
 import pathlib
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import aot
 import capi
 import numpy as np
 
@@ -135,6 +137,8 @@ elif part == "pkgconfig":
 elif part == "capi":
     both = flags("tilefoundry", "tilefoundry-runtime")
     capi.check(source, work, lambda code, program: run(*strict, code, *both, "-o", program), environment)
+elif part == "aot":
+    aot.check(source, prefix, work, cc, run, flags("tilefoundry-runtime"), environment)
 elif part == "package":
     check_examples(compile_with_cmake())
 else:

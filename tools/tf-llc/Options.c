@@ -42,7 +42,8 @@ static const struct argp_option table[] = {
      "@+1, @-1)",
      2},
     {"split-input-file", KEY_SPLIT, NULL, 0, "treat the parts between lines `# -----` as files of their own", 2},
-    {"print-after", KEY_PRINT_AFTER, "PASS", 0, "show the output of parse, lower, optimize, emit, host or all on stderr", 2},
+    {"print-after", KEY_PRINT_AFTER, "PASS", 0,
+     "show the output of parse, lower, optimize, emit, host or all on stderr", 2},
     {"print-ops", KEY_PRINT_OPS, "FORM", 0, "describe all ops and end: list or markdown", 2},
     {"time-passes", KEY_TIME, NULL, 0, "show the time of each pass on stderr", 2},
     {0}};

@@ -194,8 +194,7 @@ static LLVMValueRef int_to_float(tf_host *host, LLVMValueRef value, bool is_unsi
 static LLVMValueRef float_to_int(tf_host *host, LLVMValueRef value, tf_dtype to) {
   bool is_signed = tf_dtype_get_class(to) == TF_CLASS_SINT;
   LLVMTypeRef types[] = {int_type(host, tf_dtype_bits(to)), host->module->real};
-  LLVMValueRef number =
-      tf_host_intrinsic(host, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", 2, types, 1, &value);
+  LLVMValueRef number = tf_host_intrinsic(host, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", 2, types, 1, &value);
   if (tf_dtype_bits(to) == 64) return number;
   return is_signed ? LLVMBuildSExt(host->builder, number, host->module->word, "")
                    : LLVMBuildZExt(host->builder, number, host->module->word, "");

@@ -56,18 +56,18 @@ static void lower_body(tf_host *host, const tf_stmt *body) {
 static LLVMValueRef goes_on(tf_host *host, LLVMValueRef i, LLVMValueRef stop, LLVMValueRef step) {
   LLVMBuilderRef b = host->builder;
   LLVMValueRef zero = tf_host_int(host, 0);
-  LLVMValueRef up = LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntSGT, step, zero, ""),
-                                 LLVMBuildICmp(b, LLVMIntSLT, i, stop, ""), "");
-  LLVMValueRef down = LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntSLT, step, zero, ""),
-                                   LLVMBuildICmp(b, LLVMIntSGT, i, stop, ""), "");
+  LLVMValueRef up =
+      LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntSGT, step, zero, ""), LLVMBuildICmp(b, LLVMIntSLT, i, stop, ""), "");
+  LLVMValueRef down =
+      LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntSLT, step, zero, ""), LLVMBuildICmp(b, LLVMIntSGT, i, stop, ""), "");
   return LLVMBuildOr(b, up, down, "");
 }
 
 /* The next value, which ends the loop where it does not fit 64 bits. */
 static void advance(tf_host *host, LLVMValueRef i, LLVMValueRef step, LLVMBasicBlockRef header,
                     LLVMBasicBlockRef exit) {
-  LLVMValueRef pair = tf_host_intrinsic(host, "llvm.sadd.with.overflow", 1, &host->module->word, 2,
-                                        (LLVMValueRef[]){i, step});
+  LLVMValueRef pair =
+      tf_host_intrinsic(host, "llvm.sadd.with.overflow", 1, &host->module->word, 2, (LLVMValueRef[]){i, step});
   LLVMValueRef next = LLVMBuildExtractValue(host->builder, pair, 0, "");
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(host->builder);
   LLVMBuildCondBr(host->builder, LLVMBuildExtractValue(host->builder, pair, 1, ""), exit, header);

@@ -17,7 +17,8 @@
 typedef struct export {
   const tf_object_options *options;
   const char *ptx, *manifest;
-} export;
+}
+export;
 
 /* ---- The unit ---- */
 static const char *unit_name(const tf_module *module) {
@@ -113,11 +114,10 @@ static LLVMValueRef runtime_call(tf_host_module *module, LLVMTypeRef *type) {
   return function ? function : LLVMAddFunction(module->llvm_module, name, *type);
 }
 
-static void export_function(tf_host_module *module, const export *e, LLVMValueRef unit, unsigned index) {
+static void export_function(tf_host_module *module, const char *name, LLVMValueRef unit, unsigned index) {
   _Static_assert(sizeof(tf_argument_kind) == 4, "kinds are stored as 32 bits");
   const tf_stmt *function = tf_host_entry(module->module, index);
   unsigned count = function->function.param_count;
-  const char *name = tf_host_c_name(module->module, e->options->prefix, function);
   LLVMValueRef made = LLVMAddFunction(module->llvm_module, name, function_type(module, function));
   LLVMBuilderRef b = LLVMCreateBuilderInContext(module->llvm);
   LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(module->llvm, made, "entry"));
@@ -126,9 +126,12 @@ static void export_function(tf_host_module *module, const export *e, LLVMValueRe
     store_argument(b, module, array, i, function->function.params[i], LLVMGetParam(made, i + 2));
   LLVMTypeRef type;
   LLVMValueRef callee = runtime_call(module, &type);
-  LLVMValueRef arguments[] = {LLVMGetParam(made, 0), LLVMGetParam(made, 1),
-                              unit,                  LLVMConstInt(module->status, index, false),
-                              array,                 LLVMConstInt(module->status, count, false)};
+  LLVMValueRef arguments[] = {LLVMGetParam(made, 0),
+                              LLVMGetParam(made, 1),
+                              unit,
+                              LLVMConstInt(module->status, index, false),
+                              array,
+                              LLVMConstInt(module->status, count, false)};
   LLVMBuildRet(b, LLVMBuildCall2(b, type, callee, arguments, 6, ""));
   LLVMDisposeBuilder(b);
 }
@@ -138,8 +141,9 @@ static void add_unit(void *user, tf_host_module *module, LLVMValueRef table) {
   const char *name = unit_name(module->module);
   LLVMSetSourceFileName(module->llvm_module, name, strlen(name));
   LLVMValueRef unit = unit_of(module, e, table);
+  const char *const *names = tf_host_c_names(module->module, e->options->prefix);
   for (unsigned i = 0; i < module->functions.count; i++)
-    export_function(module, e, unit, i);
+    export_function(module, names[i], unit, i);
 }
 
 /* ---- The interface ---- */

@@ -53,13 +53,12 @@ static void write_shape(writer *w, const tf_type *type) {
     tf_string_printf(&w->text, ", %s", tf_layout_print(w->context, layout));
 }
 
-static void write_param(writer *w, const tf_stmt *function, unsigned index) {
+static void write_param(writer *w, const tf_stmt *function, const char *name, unsigned index) {
   const tf_expr *param = function->function.params[index];
   const tf_type *type = param->type;
   bool scalar = tf_type_is_scalar(type), host = tf_type_storage(type) == TF_STORAGE_HOST;
   bool output = index + function->function.output_count >= function->function.param_count;
-  tf_string_printf(&w->text, " *   %s: %s", tf_host_c_param(w->context, function, index),
-                   tf_dtype_name(tf_type_dtype(type)));
+  tf_string_printf(&w->text, " *   %s: %s", name, tf_dtype_name(tf_type_dtype(type)));
   if (scalar && strncmp(tf_host_c_type(tf_type_dtype(type)), "uint", 4) == 0 &&
       tf_dtype_get_class(tf_type_dtype(type)) == TF_CLASS_FLOAT)
     tf_string_puts(&w->text, ", its bits");
@@ -85,27 +84,25 @@ static void write_range(void *user, const char *name, int64_t lo, int64_t hi) {
   tf_string_printf(&r->w->text, " *   %lld <= %s < %lld\n", (long long)lo, name, (long long)hi);
 }
 
-static void write_comment(writer *w, const tf_stmt *function) {
+static void write_comment(writer *w, const tf_stmt *function, const char *const *params) {
   ranges r = {.w = w};
   tf_string_printf(&w->text, "/* %s\n", function->function.name);
   for (unsigned i = 0; i < function->function.param_count; i++)
-    write_param(w, function, i);
+    write_param(w, function, params[i], i);
   for (unsigned i = 0; i < function->function.param_count; i++)
     for (unsigned axis = 0; axis < tf_type_rank(function->function.params[i]->type); axis++)
       tf_dim_visit_vars(tf_type_extent(function->function.params[i]->type, axis), write_range, &r);
   tf_string_puts(&w->text, " */\n");
 }
 
-static void write_prototype(writer *w, const tf_stmt *function) {
-  tf_string_printf(&w->text, "tf_status %s(tf_runtime *runtime, tf_stream stream",
-                   tf_host_c_name(w->module, w->object->prefix, function));
+static void write_prototype(writer *w, const tf_stmt *function, const char *name, const char *const *params) {
+  tf_string_printf(&w->text, "tf_status %s(tf_runtime *runtime, tf_stream stream", name);
   for (unsigned i = 0; i < function->function.param_count; i++) {
     const tf_expr *param = function->function.params[i];
-    const char *name = tf_host_c_param(w->context, function, i);
     if (tf_is_scalar(param))
-      tf_string_printf(&w->text, ", %s %s", tf_host_c_type(tf_type_dtype(param->type)), name);
+      tf_string_printf(&w->text, ", %s %s", tf_host_c_type(tf_type_dtype(param->type)), params[i]);
     else
-      tf_string_printf(&w->text, ", DLTensor *%s", name);
+      tf_string_printf(&w->text, ", DLTensor *%s", params[i]);
   }
   tf_string_puts(&w->text, ");\n\n");
 }
@@ -113,22 +110,25 @@ static void write_prototype(writer *w, const tf_stmt *function) {
 /* ---- The file ---- */
 static void write_file(writer *w, const char *target) {
   const char *macro = macro_name(w);
-  tf_string_printf(&w->text,
-                   "/* Entries of %s, compiled by tf-llc; link the object and -ltilefoundry-runtime.\n"
-                   " *\n"
-                   " * Each function checks its arguments, all of them before anything is launched, and returns what\n"
-                   " * tf_entry_call of tilefoundry/Runtime.h does; tf_runtime_message(runtime) is the text of a failure.\n"
-                   " * The kernels are loaded at the first call in a runtime. */\n"
-                   "#ifndef %s_TIR_H\n#define %s_TIR_H\n\n"
-                   "#include <stdbool.h>\n#include <stdint.h>\n\n#include <tilefoundry/Runtime.h>\n\n"
-                   "/* What the kernels were compiled for: tf_device_options.target. */\n"
-                   "#define %s_TARGET \"%s\"\n\n"
-                   "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-                   stem_of(w->module), macro, macro, macro, target);
+  tf_string_printf(
+      &w->text,
+      "/* Entries of %s, compiled by tf-llc; link the object and -ltilefoundry-runtime.\n"
+      " *\n"
+      " * Each function checks its arguments, all of them before anything is launched, and returns what\n"
+      " * tf_entry_call of tilefoundry/Runtime.h does; tf_runtime_message(runtime) is the text of a failure.\n"
+      " * The kernels are loaded at the first call in a runtime. */\n"
+      "#ifndef %s_TIR_H\n#define %s_TIR_H\n\n"
+      "#include <stdbool.h>\n#include <stdint.h>\n\n#include <tilefoundry/Runtime.h>\n\n"
+      "/* What the kernels were compiled for: tf_device_options.target. */\n"
+      "#define %s_TARGET \"%s\"\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+      stem_of(w->module), macro, macro, macro, target);
+  const char *const *names = tf_host_c_names(w->module, w->object->prefix);
   const tf_stmt *function;
   for (unsigned i = 0; (function = tf_host_entry(w->module, i)); i++) {
-    write_comment(w, function);
-    write_prototype(w, function);
+    const char *const *params = tf_host_c_params(w->context, function);
+    write_comment(w, function, params);
+    write_prototype(w, function, names[i], params);
   }
   tf_string_puts(&w->text, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
@@ -160,10 +160,8 @@ tf_status tf_emit_header(const tf_module *module, const tf_lower_options *option
   static const tf_object_options plain = TF_OBJECT_OPTIONS_INIT;
   if (!module || !options || options->size != sizeof *options || !out) return TF_INVALID_ARGUMENT;
   if (object && object->size != sizeof *object) return TF_INVALID_ARGUMENT;
-  writer w = {.context = tf_module_context(module),
-              .module = module,
-              .options = options,
-              .object = object ? object : &plain};
+  writer w = {
+      .context = tf_module_context(module), .module = module, .options = options, .object = object ? object : &plain};
   tf_status status = tf_context_try(w.context, write, &w);
   if (status == TF_OK) *out = w.result;
   return status;

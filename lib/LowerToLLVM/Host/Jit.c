@@ -51,7 +51,8 @@ static LLVMErrorRef define_memory_functions(LLVMOrcLLJITRef jit) {
 static LLVMErrorRef create_jit(unsigned opt_level, LLVMOrcLLJITRef *out) {
   LLVMTargetMachineRef machine = tf_host_machine(opt_level);
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
   return LLVMOrcCreateLLJIT(out, builder);
 }
 

@@ -10,20 +10,19 @@
 #include <string.h>
 
 static const char *const taken[] = {
-    "alignas",   "alignof",      "and",       "and_eq",        "asm",          "auto",         "bitand",
-    "bitor",     "bool",         "break",     "case",          "catch",        "char",         "char16_t",
-    "char32_t",  "char8_t",      "class",     "co_await",      "co_return",    "co_yield",     "compl",
-    "concept",   "const",        "const_cast", "consteval",    "constexpr",    "constinit",    "continue",
-    "decltype",  "default",      "delete",    "do",            "double",       "dynamic_cast", "else",
-    "enum",      "explicit",     "export",    "extern",        "false",        "float",        "for",
-    "friend",    "goto",         "if",        "inline",        "int",          "long",         "main",
-    "mutable",   "namespace",    "new",       "noexcept",      "not",          "not_eq",       "nullptr",
-    "operator",  "or",           "or_eq",     "private",       "protected",    "public",       "register",
-    "reinterpret_cast", "requires", "restrict", "return",      "runtime",      "short",        "signed",
-    "sizeof",    "static",       "static_assert", "static_cast", "stream",     "struct",       "switch",
-    "template",  "this",         "thread_local", "throw",      "true",         "try",          "typedef",
-    "typeid",    "typename",     "typeof",    "typeof_unqual", "union",        "unsigned",     "using",
-    "virtual",   "void",         "volatile",  "wchar_t",       "while",        "xor",          "xor_eq",
+    "alignas",       "alignof",      "and",       "and_eq",   "asm",       "auto",     "bitand",   "bitor",
+    "bool",          "break",        "case",      "catch",    "char",      "char16_t", "char32_t", "char8_t",
+    "class",         "co_await",     "co_return", "co_yield", "compl",     "concept",  "const",    "const_cast",
+    "consteval",     "constexpr",    "constinit", "continue", "decltype",  "default",  "delete",   "do",
+    "double",        "dynamic_cast", "else",      "enum",     "explicit",  "export",   "extern",   "false",
+    "float",         "for",          "friend",    "goto",     "if",        "inline",   "int",      "long",
+    "main",          "mutable",      "namespace", "new",      "noexcept",  "not",      "not_eq",   "nullptr",
+    "operator",      "or",           "or_eq",     "private",  "protected", "public",   "register", "reinterpret_cast",
+    "requires",      "restrict",     "return",    "runtime",  "short",     "signed",   "sizeof",   "static",
+    "static_assert", "static_cast",  "stream",    "struct",   "switch",    "template", "this",     "thread_local",
+    "throw",         "true",         "try",       "typedef",  "typeid",    "typename", "typeof",   "typeof_unqual",
+    "union",         "unsigned",     "using",     "virtual",  "void",      "volatile", "wchar_t",  "while",
+    "xor",           "xor_eq",
 };
 
 static bool is_taken(const char *name) {
@@ -48,26 +47,29 @@ static const char *plain(tf_context *context, const char *prefix, const char *na
   return text.text;
 }
 
-const char *tf_host_c_name(const tf_module *module, const char *prefix, const tf_stmt *function) {
-  tf_context *context = tf_module_context(module);
-  const char *name = plain(context, prefix, function->function.name);
-  const tf_stmt *other;
-  for (unsigned i = 0; (other = tf_host_entry(module, i)) && other != function; i++)
-    if (strcmp(tf_host_c_name(module, prefix, other), name) == 0) {
-      name = tf_arena_printf(&context->arena, "%s_", name);
-      i = UINT32_MAX; /* from the start: the longer name may be another's */
-    }
+/* The name, with underscores until none of the earlier ones equals it. */
+static const char *unique(tf_context *context, const char *name, const char *const *earlier, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    if (strcmp(earlier[i], name) == 0)
+      return unique(context, tf_arena_printf(&context->arena, "%s_", name), earlier, count);
   return name;
 }
 
-const char *tf_host_c_param(tf_context *context, const tf_stmt *function, unsigned index) {
-  const char *name = plain(context, NULL, function->function.params[index]->var.name);
-  for (unsigned i = 0; i < index; i++)
-    if (strcmp(tf_host_c_param(context, function, i), name) == 0) {
-      name = tf_arena_printf(&context->arena, "%s_", name);
-      i = UINT32_MAX;
-    }
-  return name;
+const char *const *tf_host_c_names(const tf_module *module, const char *prefix) {
+  tf_context *context = tf_module_context(module);
+  const char **names = TF_ARENA_ARRAY(&context->arena, const char *, module->function_count + 1);
+  const tf_stmt *function;
+  for (unsigned i = 0; (function = tf_host_entry(module, i)); i++)
+    names[i] = unique(context, plain(context, prefix, function->function.name), names, i);
+  return names;
+}
+
+const char *const *tf_host_c_params(tf_context *context, const tf_stmt *function) {
+  unsigned count = function->function.param_count;
+  const char **names = TF_ARENA_ARRAY(&context->arena, const char *, count + 1);
+  for (unsigned i = 0; i < count; i++)
+    names[i] = unique(context, plain(context, NULL, function->function.params[i]->var.name), names, i);
+  return names;
 }
 
 const char *tf_host_c_type(tf_dtype dtype) {

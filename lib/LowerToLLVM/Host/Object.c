@@ -71,8 +71,8 @@ static tf_status check_llvm(job *work) {
 static tf_status optimize(job *work) {
   bool quick = work->lowering.options->opt_level == 0;
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(work->lowering.llvm_module,
-                                     quick ? "function(sroa,simplifycfg)" : "default<O1>", work->machine, options);
+  LLVMErrorRef error = LLVMRunPasses(work->lowering.llvm_module, quick ? "function(sroa,simplifycfg)" : "default<O1>",
+                                     work->machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error) return TF_OK;
   char *message = LLVMGetErrorMessage(error);
@@ -116,8 +116,8 @@ static tf_status run(void *argument) {
   return status;
 }
 
-tf_status tf_host_object(const tf_module *module, const tf_lower_options *options, tf_host_finish_fn finish,
-                         void *user, LLVMMemoryBufferRef *out) {
+tf_status tf_host_object(const tf_module *module, const tf_lower_options *options, tf_host_finish_fn finish, void *user,
+                         LLVMMemoryBufferRef *out) {
   tf_context *context = tf_module_context(module);
   LLVMContextRef llvm = LLVMContextCreate();
   job work = {.finish = finish, .user = user, .machine = tf_host_machine(options->opt_level)};

@@ -18,9 +18,9 @@ typedef void (*tf_host_finish_fn)(void *user, tf_host_module *module, LLVMValueR
 TF_NODISCARD tf_status tf_host_object(const tf_module *module, const tf_lower_options *options,
                                       tf_host_finish_fn finish, void *user, LLVMMemoryBufferRef *out);
 
-/* The C name of a function of the object, or of one of its parameters; unique in its scope. Names.c. */
-const char *tf_host_c_name(const tf_module *module, const char *prefix, const tf_stmt *function);
-const char *tf_host_c_param(tf_context *context, const tf_stmt *function, unsigned index);
+/* The C names of the object's functions in the order of the entries, and of a function's parameters; unique. Names.c. */
+const char *const *tf_host_c_names(const tf_module *module, const char *prefix);
+const char *const *tf_host_c_params(tf_context *context, const tf_stmt *function);
 const char *tf_host_c_type(tf_dtype dtype); /* of a scalar */
 
 #endif

@@ -3,11 +3,11 @@
 #include "IR/ViewImpl.h"
 #include "LowerToLLVM/Host/Host.h"
 
-#define VIEW(member)          offsetof(tf_compiled_view, member)
-#define WORDS(type)           (sizeof(type) / 8)
-#define MODE(index, member)   ((index) * sizeof(tf_compiled_mode) + offsetof(tf_compiled_mode, member))
-#define CLIP(index, member)   ((index) * sizeof(tf_compiled_clip) + offsetof(tf_compiled_clip, member))
-#define MAX_MODES             (TF_MAX_RANK * TF_MAX_MODES)
+#define VIEW(member)        offsetof(tf_compiled_view, member)
+#define WORDS(type)         (sizeof(type) / 8)
+#define MODE(index, member) ((index) * sizeof(tf_compiled_mode) + offsetof(tf_compiled_mode, member))
+#define CLIP(index, member) ((index) * sizeof(tf_compiled_clip) + offsetof(tf_compiled_clip, member))
+#define MAX_MODES           (TF_MAX_RANK * TF_MAX_MODES)
 
 int tf_host_param_index(const tf_host *host, const tf_expr *expr) {
   for (unsigned i = 0; i < host->function->function.param_count; i++)
@@ -17,7 +17,8 @@ int tf_host_param_index(const tf_host *host, const tf_expr *expr) {
 
 static LLVMValueRef storage_address(tf_host *host, const tf_expr *base) {
   int param = tf_host_param_index(host, base);
-  if (param >= 0) return tf_host_load(host, host->module->word, host->values, (size_t)param * sizeof(tf_compiled_value));
+  if (param >= 0)
+    return tf_host_load(host, host->module->word, host->values, (size_t)param * sizeof(tf_compiled_value));
   const tf_host_binding *binding = tf_host_find(host, base);
   return binding ? binding->address : LLVMGetPoison(host->module->word);
 }

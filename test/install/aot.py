@@ -1,0 +1,145 @@
+"""Objects and headers from the installed tree: examples/aot is built with nothing but the runtime and run; a module whose names
+C lacks and whose scalars have every dtype is called from C and from C++; the same input gives the same bytes."""
+import re
+import shutil
+
+DTYPES = ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "f16", "bf16", "tf32", "fp8e4m3", "fp8e5m2"]
+
+NAMES = '''\
+from tilefoundry import *
+
+
+@module(entry="main")
+class Größe:
+    @prim_func(target=CudaTarget("sm_80"))
+    def keep(%(params)s):
+        with Mesh((Topology("cta", 1), Topology("thread", 1)), Layout((1, 1)), ("c", "t")) as m:
+%(stores)s
+
+    @prim_func(target=CpuTarget(), output_count=%(count)d)
+    def main(%(params)s):
+        keep(%(arguments)s)
+
+    @prim_func(target=CpuTarget(), output_count=%(count)d)
+    def main_(%(params)s):
+        main(%(arguments)s)
+
+    @prim_func(target=CpuTarget())
+    def größe(double: Tensor[(1,), "i32"], stream: Tensor[(), "i32"], stream_: Tensor[(), "i32"]):
+        T.fill(double, stream * 1000 + stream_)
+'''
+
+# What each scalar is given, and the bytes that come back: ends of ranges, a NaN with a payload, values that other dtypes lack.
+VALUES = {
+    "bool": ("true", "01"), "i8": ("INT8_MIN", "80"), "i16": ("-2", "feff"), "i32": ("INT32_MIN", "00000080"),
+    "i64": ("INT64_MIN + 3", "0300000000000080"), "u8": ("200", "c8"), "u16": ("65535", "ffff"), "u32": ("4000000000u", "00286bee"),
+    "u64": ("UINT64_MAX - 1", "feffffffffffffff"), "f32": ("nan_with_payload()", "cdab81ff"), "f64": ("0x1.123456789abcdp-1000", "cdab896745237101"),
+    "f16": ("0x7c01", "017c"), "bf16": ("0x8001", "0180"), "tf32": ("1.0f / 3", "00a0aa3e"), "fp8e4m3": ("0x7f", "7f"), "fp8e5m2": ("0xfe", "fe"),
+}
+
+MAIN = '''\
+#include <stdio.h>
+#include <string.h>
+
+#include "names.h"
+
+static float nan_with_payload(void) {
+  uint32_t bits = 0xff81abcd;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+int main(void) {
+  tf_runtime *rt;
+  tf_device_options options = TF_DEVICE_OPTIONS_INIT;
+  DLTensor out[%(count)d], value;
+  unsigned char bytes[8];
+  int64_t one[1] = {1};
+  memset(out, 0, sizeof out);
+  options.target = %(macro)s_TARGET;
+  if (tf_runtime_create(&rt) != TF_OK || tf_device_open(rt, "auto", &options) != TF_OK) return 1;
+  if (%(function)s(rt, NULL, %(values)s, %(outputs)s) != TF_OK) return puts(tf_runtime_message(rt)), 1;
+  for (int i = 0; i < %(count)d; i++) {
+    size_t size = out[i].dtype.bits / 8u;
+    if (tf_device_copy_out(rt, bytes, out[i].data, size, NULL) != TF_OK) return 1;
+    for (size_t j = 0; j < size; j++) printf("%%02x", bytes[j]);
+    printf(" ");
+    tf_tensor_free(rt, &out[i]);
+  }
+  memset(&value, 0, sizeof value);
+  value.ndim = 1;
+  value.dtype.code = kDLInt;
+  value.dtype.bits = 32;
+  value.dtype.lanes = 1;
+  value.shape = one;
+  tf_device_info info;
+  if (tf_device_get_info(rt, &info) != TF_OK || tf_device_alloc(rt, 4, &value.data) != TF_OK) return 1;
+  value.device = info.device;
+  if (gr_xc3_xb6_xc3_x9fe(rt, NULL, &value, 7, 8) != TF_OK) return puts(tf_runtime_message(rt)), 1;
+  if (tf_device_copy_out(rt, bytes, value.data, 4, NULL) != TF_OK) return 1;
+  printf("%%d\\n", bytes[0] + 256 * bytes[1]);
+  tf_device_free(rt, value.data);
+  tf_runtime_destroy(rt);
+  return 0;
+}
+'''
+
+
+def names_module():
+    params = [f'a{i}: Tensor[(), "{d}"]' for i, d in enumerate(DTYPES)] + [f'y{i}: Tensor[(1,), "{d}"]' for i, d in enumerate(DTYPES)]
+    stores = "\n".join(f"            T.store(y{i}, a{i}, 0)" for i in range(len(DTYPES)))
+    arguments = ", ".join([f"a{i}" for i in range(len(DTYPES))] + [f"y{i}" for i in range(len(DTYPES))])
+    return NAMES % {"params": ", ".join(params), "stores": stores, "arguments": arguments, "count": len(DTYPES)}
+
+
+def check_names(tool, work, cc, run, flags, environment):
+    (work / "names.tir").write_text(names_module())
+    for kind, name in (("obj", "names.o"), ("header", "names.h"), ("obj", "again.o"), ("header", "again.h")):
+        run(tool, f"--emit={kind}", work / "names.tir", "-o", work / name)
+    assert (work / "names.o").read_bytes() == (work / "again.o").read_bytes()
+    assert (work / "names.h").read_bytes() == (work / "again.h").read_bytes()
+    prototypes = re.findall(r"^tf_status (\w+)\(", (work / "names.h").read_text(), re.M)
+    assert prototypes == ["main_", "main__", "gr_xc3_xb6_xc3_x9fe"], prototypes
+    expected = " ".join(VALUES[d][1] for d in DTYPES) + " 7008\n"
+    for function in ("main_", "main__"):
+        text = MAIN % {"count": len(DTYPES), "function": function, "macro": "GR____E", "values": ", ".join(VALUES[d][0] for d in DTYPES),
+                       "outputs": ", ".join(f"&out[{i}]" for i in range(len(DTYPES)))}
+        (work / "names.c").write_text(text)
+        run(cc, "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", work / "names.c", work / "names.o", *flags, "-o", work / "names")
+        said = run(work / "names", env=environment)
+        assert said == expected, (said, expected)
+    cxx = shutil.which("c++") or shutil.which("g++")
+    if cxx:
+        run(cxx, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-x", "c++", work / "names.c", "-x", "none", work / "names.o", *flags, "-o", work / "names++")
+        assert run(work / "names++", env=environment) == expected
+    # Position-independent: it goes into a shared library, too.
+    run(cc, "-shared", "-Wl,-z,defs", "-Wl,-z,text", work / "names.o", *flags, "-o", work / "libnames.so")
+
+
+def check_prefix(tool, work, run):
+    run(tool, "--emit=header", "--prefix=my_", work / "names.tir", "-o", work / "my.h")
+    prototypes = re.findall(r"^tf_status (\w+)\(", (work / "my.h").read_text(), re.M)
+    assert prototypes == ["my_main", "my_main_", "my_gr_xc3_xb6_xc3_x9fe"], prototypes
+    run(tool, "--emit=obj", "--prefix=my_", "--no-cubin", work / "names.tir", "-o", work / "my.o")
+    symbols = [line.split() for line in run("nm", work / "my.o").splitlines()]
+    assert sorted(s[-1] for s in symbols if s[-2] == "T") == sorted(prototypes), symbols
+    assert [s[-1] for s in symbols if s[-2] == "U"] == ["tf_compiled_call"], symbols
+    assert len((work / "my.o").read_bytes()) <= len((work / "names.o").read_bytes())
+
+
+def check(source, prefix, work, cc, run, flags, environment):
+    tool = prefix / "bin/tf-llc"
+    for name in ("smooth.tir", "main.c"):
+        shutil.copy(source / "examples/aot" / name, work)
+    run(tool, "--emit=obj", "smooth.tir", "-o", "smooth.o", cwd=work)
+    run(tool, "--emit=header", "smooth.tir", "-o", "smooth.h", cwd=work)
+    run(cc, "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "main.c", "smooth.o", *flags, "-o", "main", cwd=work)
+    assert "LLVM" not in run("ldd", work / "main", env=environment)
+    said = run(work / "main", env=environment)
+    assert said == """1000 values smoothed 7 times, 0 wrong
+refused: smooth: argument 'x': the tensor's dtype is float64, expected f32
+refused: smooth.tir:23:13: smooth: abort: the number of rounds is negative
+""", said
+    check_names(tool, work, cc, run, flags, environment)
+    check_prefix(tool, work, run)
