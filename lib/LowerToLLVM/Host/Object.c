@@ -54,7 +54,7 @@ static tf_status verify_module(const tf_host_module *lowering) {
 }
 
 static void print(const tf_host_module *lowering) {
-  if (!tf_pass_prints(lowering->options, "host")) return;
+  if (!tf_pass_prints(lowering->options, TF_PASS_HOST)) return;
   char *text = LLVMPrintModuleToString(lowering->llvm_module);
   lowering->options->print(lowering->options->user, "host", text);
   LLVMDisposeMessage(text);
@@ -106,7 +106,7 @@ static tf_status run(void *argument) {
   if (status != TF_OK) return status;
   if (!work->machine) return refuse(work, "no back end for this machine");
   set_up(work);
-  tf_pass_timer timer = tf_pass_begin(work->lowering.options, "host");
+  tf_pass_timer timer = tf_pass_begin(work->lowering.options, TF_PASS_HOST);
   work->finish(work->user, &work->lowering, tf_host_lower(&work->lowering));
   print(&work->lowering);
   status = check_llvm(work);
