@@ -168,8 +168,6 @@ static void walk_stmt(tf_verifier *v, const tf_stmt *stmt) {
     walk_block(v, stmt);
     break;
   case TF_STMT_INTRINSIC:
-    if (v->host && (stmt->intrinsic.decl->ptx || stmt->intrinsic.decl->lower))
-      TF_FAIL(v, stmt, stmt->loc, HOST_OP, stmt->intrinsic.decl->name);
     for (unsigned i = 0; i < stmt->intrinsic.arg_count; i++)
       walk_scalar(v, stmt->intrinsic.args[i]);
     break;
