@@ -28,6 +28,39 @@ START_TEST(all_symbols) {
 }
 END_TEST
 
+/* Names for a default stream per thread and older names are the same functions; what the device does not have says so. */
+START_TEST(other_symbols) {
+#define TF_DRIVER_PT(name, suffix) ck_assert_ptr_eq(symbol(#name #suffix), symbol(#name));
+#define TF_DRIVER_OLD(name, older) ck_assert_ptr_eq(symbol(#older), symbol(#name));
+#define TF_DRIVER_OTHER(name)                                                                                          \
+  do {                                                                                                                 \
+    LOAD(CUresult (*)(void), missing, #name);                                                                          \
+    ck_assert_int_eq(missing(), CUDA_ERROR_NOT_SUPPORTED);                                                             \
+  } while (0);
+#include "Sim/ExportNames.def"
+}
+END_TEST
+
+/* tilefoundry/SimDriver.h */
+START_TEST(failures_on_purpose) {
+  LOAD(int (*)(const char *), set_rules, "tf_sim_fail_calls");
+  LOAD(unsigned long long (*)(const char *), calls, "tf_sim_count_calls");
+  LOAD(CUresult(*)(int *), version, "cuDriverGetVersion");
+  int v;
+  ck_assert_int_eq(set_rules("cuDriverGetVersion:2=CUDA_ERROR_NO_DEVICE"), 0);
+  ck_assert_int_eq(version(&v), CUDA_SUCCESS);
+  ck_assert_int_eq(version(&v), CUDA_ERROR_NO_DEVICE);
+  ck_assert_int_eq(version(&v), CUDA_SUCCESS);
+  ck_assert_uint_eq(calls("cuDriverGetVersion"), 3);
+  ck_assert_uint_eq(calls(NULL), 3);
+  ck_assert_int_eq(set_rules("what"), CUDA_ERROR_INVALID_VALUE);
+  ck_assert_uint_eq(calls(NULL), 3);
+  ck_assert_int_eq(set_rules(NULL), 0);
+  ck_assert_uint_eq(calls(NULL), 0);
+  ck_assert_int_eq(version(&v), CUDA_SUCCESS);
+}
+END_TEST
+
 START_TEST(a_program) {
   static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg "
                             ".b64 %rd<4>; .reg .b32 %r<3>;\n"
@@ -71,6 +104,8 @@ int main(int argc, char **argv) {
   Suite *s = suite_create("Sim library");
   TCase *c = tcase_create("library");
   tcase_add_test(c, all_symbols);
+  tcase_add_test(c, other_symbols);
+  tcase_add_test(c, failures_on_purpose);
   tcase_add_test(c, a_program);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
