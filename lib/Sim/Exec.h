@@ -211,6 +211,7 @@ typedef struct tf_launch {
   const int *cancel_all; /* the device's */
   atomic_bool stop;
   atomic_ullong next_cluster, executed;
+  atomic_flag wide_atomic; /* held while a 128-bit atomic is carried out */
   tf_report *report;
   bool no_memory;
   struct tf_race *race;

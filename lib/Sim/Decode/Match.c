@@ -183,7 +183,6 @@ static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
                                                : TF_KIND_PLAIN;
   d->insn.run = row->select(&d->form);
   if (d->insn.run) return true;
-  d->error->unsupported = d->form.refusal != NULL;
   return tf_decode_fail(d, row->opcode, "%s",
                         d->form.refusal ? d->form.refusal : "this combination of modifiers and operands is not legal");
 }

@@ -212,9 +212,16 @@ static bool var_address(tf_decoder *d, const tf_ptx_operand *o, unsigned width, 
   return *op != TF_NO_OPERAND;
 }
 
+static bool opcode_among(const tf_decoder *d, const char *const *list) {
+  for (; *list; list++)
+    if (strcmp(d->stmt->opcode, *list) == 0) return true;
+  return false;
+}
+
 static bool special_value(tf_decoder *d, const tf_ptx_operand *o, unsigned width, bool relaxed, uint32_t *op,
                           uint8_t *got) {
   unsigned bytes;
+  static const char *const readers[] = {"mov", "cvt", NULL};
   *op = tf_sreg_operand(o->name, &bytes);
   if (*op != TF_NO_OPERAND && bytes == 8 && width == 4) { /* %gridid was 32 bits wide in old PTX: its low half */
     return tf_decode_fail(d, o->name, "'%s' is 64 bits wide", o->name);
@@ -223,6 +230,10 @@ static bool special_value(tf_decoder *d, const tf_ptx_operand *o, unsigned width
   if (*op == TF_NO_OPERAND) {
     const tf_row *const *rows = o->name[0] == '%' ? tf_row_find(d->module->device, o->name, &count) : NULL;
     if (!rows) return tf_decode_fail(d, o->name, "unknown name '%s'", o->name);
+  }
+  if (!opcode_among(d, readers)) return tf_decode_fail(d, o->name, "special registers are read by mov and cvt only");
+  if (*op == TF_NO_OPERAND) {
+    const tf_row *const *rows = tf_row_find(d->module->device, o->name, &count);
     bytes = rows[0]->operands[2] == '6' ? 8 : 4; /* du64 or du32 */
     tf_insn saved = d->insn;
     tf_form form = {.row = rows[0], .in = &d->insn};
@@ -261,6 +272,7 @@ static bool register_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type,
 
 bool tf_decode_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, unsigned width, bool relaxed, uint32_t *op,
                      uint8_t *got) {
+  static const char *const takers[] = {"mov", "cvta", "mapa", "getctarank", "call", NULL};
   uint64_t bits;
   if (!width) width = slot_width(type);
   *got = (uint8_t)width;
@@ -274,6 +286,8 @@ bool tf_decode_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, unsig
     return *op != TF_NO_OPERAND;
   case TF_OP_NAME:
     if (o->reg) return register_value(d, o, type, width, relaxed, op, got);
+    if ((o->var || o->func) && !opcode_among(d, takers))
+      return tf_decode_fail(d, o->name, "'%s' takes registers; an address is moved to one first", d->stmt->opcode);
     if (o->var) return var_address(d, o, width, (uint64_t)o->value, op);
     if (o->func) {
       o->func->address_taken = true;
@@ -330,8 +344,8 @@ static bool decode_address(tf_decoder *d, const tf_ptx_operand *o) {
   if (o->items) return tf_decode_fail(d, o->name ? o->name : "", "no coordinates are taken here");
   if (o->reg) {
     unsigned bytes = tf_type_bytes(o->reg->type);
-    if (o->reg->type == TF_T_pred || (bytes != 4 && bytes != 8))
-      return tf_decode_fail(d, o->name, "an address register must have 32 or 64 bits");
+    if (!strchr("BUS", tf_type_kind(o->reg->type)) || (bytes != 4 && bytes != 8))
+      return tf_decode_fail(d, o->name, "an address register must be an integer of 32 or 64 bits");
     op = tf_decode_slot(d, o->reg, o->reg_index);
     width = (uint8_t)bytes;
     if (width == 4) d->insn.narrow = (uint8_t)(d->insn.narrow | 1u << d->address_count);

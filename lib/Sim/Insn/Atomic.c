@@ -134,6 +134,45 @@ static void run(tf_warp *w, const tf_insn *in, uint32_t mask, unsigned at, void 
   w->spin = true;
 }
 
+/* ---- 128 bits: exchange and compare-and-swap ---- */
+__extension__ typedef unsigned __int128 wide;
+
+/* Not every CPU can do this at once; workers that share memory take turns. */
+static wide swap_wide(tf_warp *w, unsigned char *at, bool cas, wide b, wide c, bool *changed) {
+  wide old, new;
+  while (atomic_flag_test_and_set_explicit(&w->launch->wide_atomic, memory_order_acquire))
+    ;
+  memcpy(&old, at, sizeof old);
+  new = !cas ? b : old == b ? c : old;
+  memcpy(at, &new, sizeof new);
+  atomic_flag_clear_explicit(&w->launch->wide_atomic, memory_order_release);
+  *changed |= new != old;
+  return old;
+}
+
+HANDLER(atom_128) {
+  tf_access a = {.mask = mask, .bytes = 16, .kind = TF_ATOMIC, .space = in->space, .is_volatile = true};
+  char *d = SLOT(char, 0);
+  const char *b = SLOT(const char, 2);
+  bool changed = false, cas = (in->aux & 0xFF) == CAS;
+  const char *c = cas ? SLOT(const char, 3) : b;
+  tf_access_addresses(w, in, in->op[1], 0, in->imm[0], a.addr);
+  tf_access_resolve(w, in, &a);
+  if (w->watch) tf_check_access(w, in, &a);
+  unsigned start = w->launch->seed ? (unsigned)(w->cta->rng >> 37) % TF_LANES : 0;
+  for (unsigned i = 0; i < TF_LANES; i++) {
+    unsigned l = (i + start) % TF_LANES;
+    wide x, y, old = 0;
+    if (!LANE(mask, l)) continue;
+    memcpy(&x, b + 16 * l, sizeof x);
+    memcpy(&y, c + 16 * l, sizeof y);
+    if (LANE(a.ok, l)) old = swap_wide(w, a.dense ? a.ptr[0] + 16 * l : a.ptr[l], cas, x, y, &changed);
+    memcpy(d + 16 * l, &old, sizeof old);
+  }
+  w->worker->progress += changed;
+  w->spin = true;
+}
+
 HANDLER(atom) {
   run(w, in, mask, 1, SLOT(void, 0));
 }
@@ -173,6 +212,7 @@ static void encode(tf_form *f) {
 }
 SELECTOR(select_atom) {
   encode(f);
+  if (f->types[0] == TF_T_b128) return atom_128;
   return atom;
 }
 SELECTOR(select_red) {

@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(indexed_branch) {
   static const char ptx[] =
-      ENTRY "and.b32 %r1, %r0, 3; brx.idx %r1, list;\nlist: .branchtargets $a, $b, $c, $b;\n"
+      ENTRY "and.b32 %r1, %r0, 3; list: .branchtargets $a, $b, $c, $b;\nbrx.idx %r1, list;\n"
             "$a: mov.u32 %r2, 10; bra $end;\n$b: mov.u32 %r2, 20; bra $end;\n$c: mov.u32 %r2, 30;\n"
             "$end: st.global.u32 [%rd1], %r2;" END;
   static const uint32_t expected[] = {10, 20, 30, 20};
@@ -248,7 +248,7 @@ static const struct {
      "wrong state space", 9, 0, 64},
     {"trap", "setp.eq.u32 %p1, %r0, 40;\n@%p1 trap;", "trap", 9, 40, 1},
     {"no function", "mov.u64 %rd2, 64; proto: .callprototype _ ();\ncall %rd2, proto;", "call of no function", 9, 0, 0},
-    {"branch index", "brx.idx %r0, list; list: .branchtargets $a, $b; $a: $b:", "branch index out of range", 8, 2, 0},
+    {"branch index", "list: .branchtargets $a, $b; brx.idx %r0, list; $a: $b:", "branch index out of range", 8, 2, 0},
     {"atomic", "\natom.global.add.u32 %r1, [%rd1+4096], 1;", "out of bounds", 9, 0, 64},
 };
 

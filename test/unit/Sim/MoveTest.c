@@ -86,10 +86,10 @@ static const struct {
      "mov.b128 %o, {%w2, %w3, %w0, %w1}; mov.b128 {%x0, _}, %o; xor.b64 %d, %a, %x0;",
      "b64 b64 b64 b64", exclusive},
     /* Lanes go to a target of their own, or all to one. */
-    {".reg .b64 %w; rem.u64 %c, %c, 3; cvt.u32.u64 %r3, %c; brx.idx %r3, list; list: .branchtargets $A, $B, $C;\n$A: "
+    {".reg .b64 %w; rem.u64 %c, %c, 3; cvt.u32.u64 %r3, %c; list: .branchtargets $A, $B, $C; brx.idx %r3, list;\n$A: "
      "mov.b64 %d, %a; bra $E; $B: mov.b64 %d, %b; bra.uni $E; $C: xor.b64 %d, %a, %b; $E:",
      "b64 b64 b64 b64", chosen},
-    {"mov.u32 %r3, 1; brx.idx.uni %r3, list; list: .branchtargets $A, $B, $A;\n$A: mov.b64 %d, 0; bra $E; $B: mov.b64 "
+    {"mov.u32 %r3, 1; list: .branchtargets $A, $B, $A; brx.idx.uni %r3, list;\n$A: mov.b64 %d, 0; bra $E; $B: mov.b64 "
      "%d, %a; $E:",
      "b64 b64 b64 b64", same},
     /* Hints: nothing changes. */

@@ -129,7 +129,7 @@ E(zero, { return 0; })
   PLACE "shl.b32 %u2, %u1, 2; add.u32 %u2, %u0, %u2; xor.b32 %u1, %u2, 256; st.shared.b32 [%u2], %a; mov.b32 %d, "     \
         "%a;\n"
 #define NEIGHBOUR "ld.shared.b32 %d, [%u1];"
-#define PRODUCE   ".reg .pred %q; setp.ge.u32 %q, %tid.x, 64; @%q bra $c; "
+#define PRODUCE   ".reg .pred %q; .reg .b32 %t; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 64; @%q bra $c; "
 #define WARP      "and.b32 %u2, %u1, 96; shl.b32 %u2, %u2, 2; add.u32 %u0, %u0, %u2; and.b32 %u1, %u1, 31;\n"
 #define ROW       "and.b32 %u2, %u1, 7; shl.b32 %u2, %u2, 4; add.u32 %u2, %u0, %u2;\n"
 #define MBAR(n)                                                                                                        \

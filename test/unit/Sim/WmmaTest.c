@@ -20,7 +20,7 @@ static const struct {
 typedef struct form {
   unsigned m, n, k;
   kind d, a, b, c;
-  const char *mode; /* "" | "xor" "and" of bits | "types": f16 operands named | "satfinite" | "rn" */
+  const char *mode; /* "" | "xor" "and" of bits | "satfinite" | "rn" */
 } form;
 
 #define WIDE(d, a, b, c, mode)                                                                                         \
@@ -30,10 +30,10 @@ typedef struct form {
 static const form forms[] = {
     WIDE(F16, F16, F16, F16, ""),         WIDE(F32, F16, F16, F32, ""),
     WIDE(F32, F16, F16, F16, ""),         WIDE(F16, F16, F16, F32, ""),
-    WIDE(F32, F16, F16, F32, "types"),    WIDE(F16, F16, F16, F16, "types"),
     WIDE(F32, BF16, BF16, F32, ""),       {16, 16, 8, F32, TF32, TF32, F32, ""},
     {8, 8, 4, F64, F64, F64, F64, ""},    {8, 8, 4, F64, F64, F64, F64, "rn"},
     WIDE(S32, U8, U8, S32, ""),           WIDE(S32, S8, S8, S32, "satfinite"),
+    WIDE(S32, U8, U8, S32, "satfinite"),  {8, 8, 32, S32, U4, U4, S32, "satfinite"},
     {8, 8, 32, S32, U4, U4, S32, ""},     {8, 8, 32, S32, S4, S4, S32, "satfinite"},
     {8, 8, 128, S32, B1, B1, S32, "xor"}, {8, 8, 128, S32, B1, B1, S32, "and"},
 };
@@ -132,7 +132,7 @@ static size_t transfer(char *out, const form *f, const matrix *x, unsigned which
   return n + (size_t)sprintf(out + n, ";\n");
 }
 static size_t product(char *out, const form *f, const matrix x[4]) {
-  bool bits = f->a == B1, named = f->a != F16 || strcmp(f->mode, "types") == 0;
+  bool bits = f->a == B1, named = f->a != F16; /* halves go without saying */
   size_t n = (size_t)sprintf(out, "wmma.mma%s%s%s.sync.aligned.%s.%s.m%un%uk%u.%s", bits ? "." : "",
                              bits ? f->mode : "", bits ? ".popc" : "", x[0].by_columns ? "col" : "row",
                              x[1].by_columns ? "col" : "row", f->m, f->n, f->k, kinds[f->d].name);
