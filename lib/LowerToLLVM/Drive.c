@@ -30,13 +30,20 @@ static void add_mesh_digit(tf_lowering *lowering, const tf_placement *placement,
                                                .divisor = factor->divisor};
 }
 
+/* A digit that crosses axes has to be taken apart at compile time, which takes a static step. */
+static bool may_join(const tf_digit *last, const tf_dim *extent) {
+  int64_t ignored;
+  return tf_dim_is_static(last->step, &ignored) || !tf_dim_is_static(last->extent, &ignored) ||
+         !tf_dim_is_static(extent, &ignored);
+}
+
 /* Appends a local digit, or lengthens the last one. */
 static void add_local_digit(tf_context *context, const tf_dim *extent, const tf_dim *step, tf_driver *out) {
   int64_t one;
   if (tf_dim_is_static(extent, &one) && one == 1) return;
   if (out->local_count > 0) {
     tf_digit *last = &out->digits[out->local[out->local_count - 1]];
-    if (tf_dim_binary(context, TF_DIM_MUL, last->extent, last->step) == step) {
+    if (may_join(last, extent) && tf_dim_binary(context, TF_DIM_MUL, last->extent, last->step) == step) {
       last->extent = tf_dim_binary(context, TF_DIM_MUL, last->extent, extent);
       return;
     }

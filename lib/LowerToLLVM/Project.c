@@ -11,6 +11,11 @@ int64_t tf_driver_local_digit(const tf_driver *driver, int64_t position, unsigne
   return position / digit->stride % extent;
 }
 
+static bool is_static(const tf_dim *dim) {
+  int64_t ignored;
+  return tf_dim_is_static(dim, &ignored);
+}
+
 static LLVMValueRef dim_as(tf_lowering *lowering, const tf_dim *dim, unsigned bits) {
   return bits == 32 ? tf_lower_dim32(lowering, dim) : tf_lower_dim(lowering, dim);
 }
@@ -83,7 +88,7 @@ void tf_projection_make(tf_lowering *lowering, const tf_driver *driver, const tf
       out->steps[i] = tf_dim_int(context, 0);
     else if (!tf_affine_step(context, map, digit->extent, digit->step, &out->steps[i]))
       out->steps[i] = NULL;
-    if (!out->steps[i] && digit->is_local && digit->value) out->separable = false;
+    if (!out->steps[i] && digit->is_local && (digit->value || !is_static(digit->step))) out->separable = false;
   }
   for (unsigned i = 0; i < driver->digit_count; i++)
     if (counts[i] && !driver->digits[i].is_local) add_thread_digit(lowering, out, i);

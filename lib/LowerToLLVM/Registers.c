@@ -6,6 +6,7 @@
 #include "LowerToLLVM/AccessImpl.h"
 
 #include "IR/DimImpl.h"
+#include "IR/Share.h"
 
 /* ---- Numbers of a view's local values ---- */
 /* Static part of a register view's start; false when it is only known at run time. */
@@ -166,7 +167,48 @@ static void limit_rows(tf_lowering *lowering, tf_comparison *c) {
   if (from) c->from_type = with_rows(lowering->context, c->from_type, rows);
 }
 
+/* ---- The same where sizes behind the first axis are known at launch only ---- */
+typedef struct share_placements {
+  const tf_placement *placements[2];
+} share_placements;
+
+static bool share_is_cta(void *user, unsigned share, const tf_factor *factor) {
+  const tf_placement *placement = ((share_placements *)user)->placements[share];
+  return placement && factor->mesh_axis >= 0 &&
+         placement->levels[placement->axes[factor->mesh_axis].level].level == TF_LEVEL_CTA;
+}
+
+static bool share_is_same(void *user, const tf_factor *first, unsigned share, const tf_factor *other) {
+  const share_placements *p = user;
+  return first->divisor == other->divisor && tf_placement_same_axis(p->placements[0], (unsigned)first->mesh_axis,
+                                                                    p->placements[share], (unsigned)other->mesh_axis);
+}
+
+static const tf_placement *placement_of(tf_lowering *lowering, const tf_ownership *ownership) {
+  return ownership->mesh ? tf_region_placement(&lowering->region, ownership->mesh, NULL) : NULL;
+}
+
+/* Equal counts pair in C order, which is axis by axis for equal shapes only. */
+static bool pairs_by_axis(tf_lowering *lowering, const tf_comparison *c) {
+  unsigned rank = tf_type_rank(c->to_type);
+  if (tf_type_numel(lowering->context, c->to_type) != tf_type_numel(lowering->context, c->from_type)) return true;
+  for (unsigned axis = 0; axis < rank && rank == tf_type_rank(c->from_type); axis++)
+    if (tf_type_extent(c->to_type, axis) != tf_type_extent(c->from_type, axis)) return false;
+  return rank == tf_type_rank(c->from_type);
+}
+
+static bool shorten(tf_lowering *lowering, tf_comparison *c) {
+  tf_share shares[2] = {{c->to, c->to_type}, {c->from, c->from_type}};
+  share_placements user = {{placement_of(lowering, c->to), placement_of(lowering, c->from)}};
+  tf_share_query query = {share_is_cta, share_is_same, &user};
+  if (!tf_share_is_open(&shares[0]) && !tf_share_is_open(&shares[1])) return false;
+  if (!pairs_by_axis(lowering, c) || !tf_shares_of_one_cta(lowering->context, 2, shares, &query)) return false;
+  *c = (tf_comparison){shares[0].ownership, shares[1].ownership, shares[0].type, shares[1].type};
+  return true;
+}
+
 bool tf_lower_comparable(tf_lowering *lowering, tf_comparison *comparison) {
+  if (shorten(lowering, comparison)) return true;
   if (same_cta_factors(lowering, comparison)) {
     comparison->to = without_ctas(lowering, comparison->to);
     comparison->from = without_ctas(lowering, comparison->from);

@@ -26,6 +26,7 @@ typedef struct tf_statement {
   tf_side sources[MOST_SOURCES];
   tf_index_map maps[MOST_SOURCES];
   bool copy, shared;
+  bool shortened; /* the sides are those of one CTA (tf_sides_shorten) */
   bool
       each_cta; /* CTAs are enumerated one by one: some do not come here, or the sides split over them in different ways */
   tf_arena *scratch;
@@ -230,9 +231,9 @@ static const char *element_text(tf_verifier *v, const tf_type *type, int64_t ind
 
 static void note_layouts(tf_statement *s) {
   tf_verifier *v = s->v;
-  tf_report(v->context, s->destination.expr->loc, LAYOUT_OF_DESTINATION, layout_text(v, s->destination.type));
+  tf_report(v->context, s->destination.expr->loc, LAYOUT_OF_DESTINATION, layout_text(v, s->destination.expr->type));
   for (unsigned i = 0; i < s->count; i++)
-    tf_report(v->context, s->sources[i].expr->loc, LAYOUT_OF_SOURCE, layout_text(v, s->sources[i].type));
+    tf_report(v->context, s->sources[i].expr->loc, LAYOUT_OF_SOURCE, layout_text(v, s->sources[i].expr->type));
   tf_report(v->context, v->stmt->loc, STAGING_HINT);
 }
 
@@ -256,11 +257,25 @@ static void check(tf_statement *s) {
   if (s->shared && s->destination.everything && s->count == 1 && s->maps[0].identity &&
       tf_side_is_covered_by_threads(s->v, &s->sources[0]))
     return;
-  s->each_cta =
-      !s->v->region.all_ctas || !tf_sides_reduce(s->v->context, &s->destination, s->count, s->sources, s->maps);
+  s->each_cta = !s->shortened && (!s->v->region.all_ctas ||
+                                  !tf_sides_reduce(s->v->context, &s->destination, s->count, s->sources, s->maps));
   if (s->each_cta) tf_sides_unreduce(&s->destination, s->count, s->sources);
   tf_coverage result = memoised(s);
   if (result.outcome != COVERED) report(s, &result);
+}
+
+/* Copies pair in C order, which is axis by axis for equal shapes only. */
+static bool pairs_by_axis(const tf_statement *s) {
+  for (unsigned i = 0; s->copy && i < s->count; i++)
+    if (!tf_sides_have_one_shape(&s->destination, &s->sources[i])) return false;
+  return s->v->region.all_ctas && s->count > 0;
+}
+
+static bool map_sources(tf_statement *s) {
+  s->shortened = pairs_by_axis(s) && tf_sides_shorten(s->v->context, &s->destination, s->count, s->sources);
+  for (unsigned i = 0; i < s->count; i++)
+    if (!tf_index_map_of(s->destination.type, s->sources[i].type, s->copy, &s->maps[i])) return false;
+  return true;
 }
 
 void tf_verify_coverage(tf_verifier *v, const tf_invocation *inv, const tf_expr *destination, unsigned count,
@@ -274,14 +289,13 @@ void tf_verify_coverage(tf_verifier *v, const tf_invocation *inv, const tf_expr 
     tf_side *side = &sides[i];
     if (!tf_side_of(v, sources[i], side)) return;
     if (side->everything || tf_sides_alike(side, &s.destination)) continue;
-    s.sources[s.count] = *side;
-    bool mapped = tf_index_map_of(destination->type, sources[i]->type, copy, &s.maps[s.count]);
-    s.count++;
-    if (!mapped) {
-      report(&s, &(tf_coverage){.outcome = UNPROVEN});
-      return;
-    }
+    s.sources[s.count++] = *side;
+  }
+  const tf_side whole = s.destination;
+  if (!map_sources(&s)) {
+    report(&s, &(tf_coverage){.outcome = UNPROVEN});
+    return;
   }
   if (!v->host) check(&s);
-  if (s.shared || v->host) tf_verify_in_place(v, inv, &s.destination, count, sides, copy);
+  if (s.shared || v->host) tf_verify_in_place(v, inv, &whole, count, sides, copy);
 }

@@ -241,3 +241,10 @@ bool tf_placement_coordinates(const tf_placement *placement, int64_t cta, int64_
 bool tf_placement_instance(void *placement, int64_t thread, int64_t *coordinates) {
   return tf_placement_coordinates(placement, -1, thread, coordinates);
 }
+
+bool tf_placement_same_axis(const tf_placement *a, unsigned i, const tf_placement *b, unsigned j) {
+  const tf_placement_axis *x = &a->axes[i], *y = &b->axes[j];
+  const tf_placement_level *p = &a->levels[x->level], *q = &b->levels[y->level];
+  return p->level == q->level && p->lane == q->lane && p->origin == q->origin && x->divisor == y->divisor &&
+         x->modulus == y->modulus && x->extent == y->extent;
+}

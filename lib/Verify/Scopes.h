@@ -87,6 +87,9 @@ bool tf_placement_coordinates(const tf_placement *placement, int64_t cta, int64_
 /* The same with cta -1 and the signature of tf_instance_fn (Ownership.h): user is the placement. */
 bool tf_placement_instance(void *placement, int64_t thread, int64_t *coordinates);
 
+/* Whether two placements' axes mean the same coordinate of every instance. */
+bool tf_placement_same_axis(const tf_placement *a, unsigned i, const tf_placement *b, unsigned j);
+
 /* Whether the mesh names the cta level (and only it). */
 bool tf_mesh_has_level(const tf_mesh *mesh, tf_level level);
 bool tf_mesh_is_grid(const tf_mesh *mesh);

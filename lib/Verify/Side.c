@@ -35,17 +35,11 @@ bool tf_side_of(tf_verifier *v, const tf_expr *tensor, tf_side *side) {
 
 /* ---- Comparing ------------------------------------------------------------------------------------------------------------ */
 
-static bool same_axis(const tf_placement *a, int i, const tf_placement *b, int j) {
-  const tf_placement_axis *x = &a->axes[i], *y = &b->axes[j];
-  const tf_placement_level *p = &a->levels[x->level], *q = &b->levels[y->level];
-  return p->level == q->level && p->lane == q->lane && p->origin == q->origin && x->divisor == y->divisor &&
-         x->modulus == y->modulus && x->extent == y->extent;
-}
-
 static bool same_factor(const tf_side *a, const tf_factor *f, const tf_side *b, const tf_factor *g) {
   if (f->extent != g->extent || f->step != g->step || is_walked(f) != is_walked(g)) return false;
   if (!is_walked(f)) return true;
-  return f->divisor == g->divisor && same_axis(a->placement, f->mesh_axis, b->placement, g->mesh_axis);
+  return f->divisor == g->divisor &&
+         tf_placement_same_axis(a->placement, (unsigned)f->mesh_axis, b->placement, (unsigned)g->mesh_axis);
 }
 
 static bool same_shape(const tf_type *a, const tf_type *b) {
@@ -53,6 +47,10 @@ static bool same_shape(const tf_type *a, const tf_type *b) {
   for (unsigned i = 0; i < tf_type_rank(a); i++)
     if (tf_type_extent(a, i) != tf_type_extent(b, i)) return false;
   return true;
+}
+
+bool tf_sides_have_one_shape(const tf_side *a, const tf_side *b) {
+  return same_shape(a->type, b->type);
 }
 
 /* The next factor from i on that is longer than 1, or the end. */
@@ -102,7 +100,9 @@ static bool has_cta_factor(const tf_side *destination, const tf_factor *wanted, 
   unsigned count = cta_factors(source, own);
   for (unsigned i = 0; i < count; i++) {
     if (own[i]->extent != wanted->extent || own[i]->step != step || own[i]->divisor != wanted->divisor) continue;
-    if (same_axis(destination->placement, wanted->mesh_axis, source->placement, own[i]->mesh_axis)) return true;
+    if (tf_placement_same_axis(destination->placement, (unsigned)wanted->mesh_axis, source->placement,
+                               (unsigned)own[i]->mesh_axis))
+      return true;
   }
   return false;
 }
@@ -159,6 +159,42 @@ bool tf_sides_reduce(tf_context *context, tf_side *destination, unsigned count, 
   reduce_side(destination, drop);
   for (unsigned i = 0; i < count; i++)
     reduce_side(&sources[i], drop);
+  return true;
+}
+
+typedef struct tf_side_list {
+  const tf_side *sides[8];
+} tf_side_list;
+
+static bool side_is_cta(void *user, unsigned share, const tf_factor *factor) {
+  return by_cta(((tf_side_list *)user)->sides[share], factor);
+}
+
+static bool side_is_same(void *user, const tf_factor *first, unsigned share, const tf_factor *other) {
+  const tf_side_list *list = user;
+  return first->divisor == other->divisor &&
+         tf_placement_same_axis(list->sides[0]->placement, (unsigned)first->mesh_axis, list->sides[share]->placement,
+                                (unsigned)other->mesh_axis);
+}
+
+bool tf_sides_shorten(tf_context *context, tf_side *destination, unsigned count, tf_side *sources) {
+  tf_side *all[8] = {destination};
+  tf_side_list list = {{destination}};
+  tf_share shares[8] = {{destination->ownership, destination->type}};
+  bool open = tf_share_is_open(&shares[0]);
+  if (count > 7) return false;
+  for (unsigned i = 0; i < count; i++) {
+    list.sides[i + 1] = all[i + 1] = &sources[i];
+    shares[i + 1] = (tf_share){sources[i].ownership, sources[i].type};
+    open |= tf_share_is_open(&shares[i + 1]);
+  }
+  tf_share_query query = {side_is_cta, side_is_same, &list};
+  if (!open || !tf_shares_of_one_cta(context, count + 1, shares, &query)) return false;
+  for (unsigned i = 0; i <= count; i++) {
+    all[i]->ownership = shares[i].ownership;
+    all[i]->type = shares[i].type;
+    all[i]->reduced = *shares[i].ownership;
+  }
   return true;
 }
 

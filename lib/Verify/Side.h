@@ -4,6 +4,7 @@
 
 #include "Verify/State.h"
 
+#include "IR/Share.h"
 #include "IR/View.h"
 
 typedef struct tf_side {
@@ -18,6 +19,8 @@ typedef struct tf_side {
 
 /* False if the view or the mesh is at fault: that was reported where it was made. */
 bool tf_side_of(tf_verifier *verifier, const tf_expr *tensor, tf_side *side);
+
+bool tf_sides_have_one_shape(const tf_side *a, const tf_side *b);
 
 /* Whether every thread sees at least in `a` what it sees in `b`, for the plain reason that both are dealt alike. */
 bool tf_sides_alike(const tf_side *a, const tf_side *b);
@@ -40,7 +43,11 @@ int64_t tf_index_map_apply(const tf_index_map *map, int64_t index);
 bool tf_sides_reduce(tf_context *context, tf_side *destination, unsigned count, tf_side *sources,
                      const tf_index_map *maps);
 
-/* Undoes that: each CTA is enumerated by itself. */
+/* The same for sizes that are known at launch only: replaces types and ownerships by one CTA's (IR/Share.h). False, and nothing
+ * changed, if all sizes behind the first axis are static, or the sides are not dealt to CTAs alike. */
+bool tf_sides_shorten(tf_context *context, tf_side *destination, unsigned count, tf_side *sources);
+
+/* Undoes tf_sides_reduce: each CTA is enumerated by itself. */
 void tf_sides_unreduce(tf_side *destination, unsigned count, tf_side *sources);
 
 /* Local elements of one thread of the reduced ownership: static number, or -1. */
