@@ -76,17 +76,20 @@ typedef struct tf_device_options {
   size_t size;
   const char *target;     /* the .target that will be loaded, e.g. "sm_90a": chooses the simulated device of "auto" and
                            * "sim"; null is sm_80 */
-  const char *sim_checks; /* checkers of the simulated device: "none", "all", or a list of mem, init, race, sync; null
-                           * is "none" */
+  const char *sim_checks; /* checkers of the simulated device: "none", "all", or a list of mem, init, race, sync, hang;
+                           * null is "none". mem and hang are always on */
   uint64_t sim_seed;      /* order of lanes, warps and CTAs on the simulated device; 0 is the natural order */
   unsigned sim_threads;   /* worker threads; 0 lets it choose */
   uint64_t sim_budget;    /* warp instructions that a launch may execute on the simulated device; 0 is no limit */
   const int *sim_cancel;  /* set to nonzero, also by a signal handler, to stop launches on the simulated device; must
                            * outlive it; null is none */
   bool sim_counters;      /* count instructions and traffic; see tf_device_counters */
+  bool sim_adversarial;   /* the simulated device is as unkind as the ISA allows: asynchronous copies land as late as their
+                           * wait permits, fresh memory and registers hold noise, stores reach other CTAs by a fence or
+                           * release only, approximate functions err within their bounds. Launches run on one worker */
 } tf_device_options;
 #define TF_DEVICE_OPTIONS_INIT                                                                                         \
-  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Opens a device, once per runtime. `spec`:
  *   "auto"       the first CUDA device if a driver and a device are there, else the simulated one

@@ -21,7 +21,8 @@ static const checker_name checkers[] = {{"none", 0},
                                         {"mem", TF_SIM_CHECK_MEM},
                                         {"init", TF_SIM_CHECK_INIT},
                                         {"race", TF_SIM_CHECK_RACE},
-                                        {"sync", TF_SIM_CHECK_SYNC}};
+                                        {"sync", TF_SIM_CHECK_SYNC},
+                                        {"hang", 0}}; /* always on, like mem */
 
 /* A comma-separated list of checkers. */
 static bool parse_checks(const char *text, unsigned *out) {
@@ -63,11 +64,12 @@ static tf_status open_sim(tf_runtime *rt, const char *profile, const tf_device_o
   tf_sim_options sim = {.counters = options->sim_counters,
                         .threads = options->sim_threads,
                         .seed = options->sim_seed,
+                        .adversarial = options->sim_adversarial,
                         .budget = options->sim_budget,
                         .cancel = options->sim_cancel};
   if (!parse_checks(options->sim_checks, &sim.checks))
     return tf_runtime_fail(rt, TF_INVALID_ARGUMENT,
-                           "'%s' is no list of checkers; there are mem, init, race, sync, all, none",
+                           "'%s' is no list of checkers; there are mem, init, race, sync, hang, all, none",
                            options->sim_checks);
   const tf_sim_profile *found = profile ? tf_sim_profile_find(profile) : profile_for(target);
   if (!found) return no_profile(rt, profile ? "is called" : "runs PTX for", profile ? profile : target);

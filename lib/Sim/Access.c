@@ -1,6 +1,7 @@
 /* The slow path of memory accesses: windows, allocations, and the mem checker's reports. */
 #include "Sim/Access.h"
 #include "Sim/Module.h"
+#include "Sim/View.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static unsigned char *global_lane(tf_warp *w, const tf_insn *in, unsigned lane, 
     if (found->constant && a->kind != TF_READ)
       return refuse(w, in, lane, a, TF_FIND_const_write, "constant memory", "");
     w->worker->cache[in->site % TF_CACHE_WAYS] = (tf_interval){found->lo, found->lo + found->bytes, found->host, found};
-    return (unsigned char *)found->host + (address - found->lo);
+    unsigned char *real = (unsigned char *)found->host + (address - found->lo);
+    return w->launch->adversarial && !found->constant ? tf_view_pointer(w, a, address, found, real) : real;
   }
   char more[200];
   describe(m, address, more, sizeof more);

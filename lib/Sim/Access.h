@@ -11,16 +11,21 @@
 
 typedef enum tf_access_kind { TF_READ = 1, TF_WRITE = 2, TF_ATOMIC = 3 } tf_access_kind;
 
+/* How strong an access is; 0: weak. WIDE: its scope reaches beyond the CTA. */
+enum { TF_ORDER_STRONG = 1, TF_ORDER_ACQUIRE = 2, TF_ORDER_RELEASE = 4, TF_ORDER_WIDE = 8 };
+
 typedef struct tf_access {
   alignas(64) uint64_t addr[TF_LANES];
   alignas(64) unsigned char *ptr[TF_LANES]; /* valid for lanes in ok */
   uint32_t mask, ok;
-  uint32_t bytes; /* per lane */
-  uint8_t kind;   /* tf_access_kind */
-  uint8_t space;  /* as the instruction says */
-  uint8_t align;  /* required alignment; 0: bytes */
-  bool dense;     /* full warp, lane l at ptr[0] + l * bytes; ptr[1..] are not filled */
-  bool is_volatile;
+  uint32_t bytes;       /* per lane */
+  uint8_t kind;         /* tf_access_kind */
+  uint8_t space;        /* as the instruction says */
+  uint8_t align;        /* required alignment; 0: bytes */
+  bool dense;           /* full warp, lane l at ptr[0] + l * bytes; ptr[1..] are not filled */
+  uint8_t order;        /* TF_ORDER_… */
+  bool in_flight;       /* of an asynchronous copy that nobody has waited for */
+  uint32_t event;       /* the race checker's, when it has seen the access */
   const uint32_t *part; /* by lane: bytes, where fewer than `bytes`; null: all of them */
 } tf_access;
 
@@ -88,6 +93,7 @@ static inline void tf_access_interval(const tf_warp *w, const tf_insn *in, const
   if (a->space == TF_SPACE_SHARED) {
     *lo = 0, *hi = w->cta->shared_bytes, *host = w->cta->shared;
   } else if (a->space == TF_SPACE_GLOBAL || a->space == TF_SPACE_GENERIC || a->space == TF_SPACE_CONST) {
+    if (w->launch->adversarial) return;
     const tf_interval *c = &w->worker->cache[in->site % TF_CACHE_WAYS];
     bool writable = a->kind == TF_READ || !(c->alloc && c->alloc->constant);
     *lo = c->lo, *hi = writable ? c->hi : 0, *host = c->host;

@@ -1,5 +1,6 @@
-/* The init checker; the entry point of all checkers for accesses. */
+/* The entry point of all checkers for accesses. */
 #include "Sim/Check.h"
+#include "Sim/Async.h"
 #include "Sim/Count.h"
 #include "Sim/Module.h"
 
@@ -22,6 +23,7 @@ bool tf_check_cta_begin(tf_cta *cta) {
 }
 
 void tf_check_cta_end(tf_cta *cta) {
+  tf_async_end(cta);
   tf_race_cta_end(cta);
 }
 
@@ -64,60 +66,21 @@ void tf_check_warp_sync(tf_warp *w, uint32_t lanes) {
   if (races(w->launch)) tf_race_warp_sync(w, lanes);
 }
 
+void tf_check_fence(tf_warp *w, bool wide) {
+  if (races(w->launch)) tf_race_fence(w, wide);
+}
+
 void tf_check_cluster_done(tf_cluster *cluster) {
   if (races(cluster->ctas[0]->launch)) tf_race_cluster_done(cluster);
 }
 
-static const unsigned char *lane_ptr(const tf_access *a, unsigned l) {
-  return a->dense ? a->ptr[0] + (size_t)l * a->bytes : a->ptr[l];
-}
-
-/* The CTA whose shared memory holds the pointer (a cluster's CTAs reach each other's), or null. */
-static tf_cta *shared_owner(const tf_warp *w, const unsigned char *p) {
-  const tf_cluster *k = w->cta->cluster;
-  for (uint32_t i = 0; i < k->count; i++)
-    if ((uintptr_t)p - (uintptr_t)k->ctas[i]->shared < k->ctas[i]->shared_bytes) return k->ctas[i];
-  return NULL;
-}
-
-static bool in_local(const tf_warp *w, const unsigned char *p) {
-  return w->local && (uintptr_t)p - (uintptr_t)w->local < w->local_stride * TF_LANES;
-}
-
-/* Where the init bytes of a resolved pointer are; null if the memory is not tracked. */
-static unsigned char *init_of(tf_warp *w, const tf_access *a, unsigned l, const unsigned char *p) {
-  const tf_cta *owner = shared_owner(w, p);
-  if (owner) return owner->shared_init ? owner->shared_init + (p - (unsigned char *)owner->shared) : NULL;
-  if (in_local(w, p)) return w->local_init ? w->local_init + (p - (unsigned char *)w->local) : NULL;
-  if (a->space != TF_SPACE_GLOBAL && a->space != TF_SPACE_GENERIC) return NULL;
-  const tf_alloc *m = tf_memory_find(&w->launch->device->memory, a->addr[l], tf_access_bytes(a, l));
-  return m && m->init ? m->init + (a->addr[l] - m->lo) : NULL;
-}
-
-static void check_init(tf_warp *w, const tf_insn *in, const tf_access *a) {
-  for (uint32_t m = a->ok; m; m &= m - 1) {
-    unsigned l = (unsigned)__builtin_ctz(m);
-    unsigned char *init = init_of(w, a, l, lane_ptr(a, l));
-    uint32_t bytes = tf_access_bytes(a, l);
-    if (!init) continue;
-    if (a->kind != TF_WRITE && memchr(init, 0, bytes))
-      tf_find(w, in, l, TF_FIND_uninitialised, a->addr[l], bytes, "read of %u bytes at 0x%llx that nobody has written",
-              bytes, (unsigned long long)a->addr[l]);
-    if (a->kind != TF_READ) memset(init, 1, bytes);
-  }
-}
-
 void tf_check_forget(tf_warp *w, const tf_access *a) {
-  if (!(w->launch->checks & TF_SIM_CHECK_INIT)) return;
-  for (uint32_t m = a->ok; m; m &= m - 1) {
-    unsigned l = (unsigned)__builtin_ctz(m);
-    unsigned char *init = init_of(w, a, l, lane_ptr(a, l));
-    if (init) memset(init, 0, a->bytes);
-  }
+  if (w->launch->checks & TF_SIM_CHECK_INIT) tf_init_forget(w, a);
 }
 
-void tf_check_access(tf_warp *w, const tf_insn *in, const tf_access *a) {
+void tf_check_access(tf_warp *w, const tf_insn *in, tf_access *a) {
   if (w->launch->count) tf_count_access(w, in, a);
-  if (w->launch->checks & TF_SIM_CHECK_INIT) check_init(w, in, a);
+  bool later = a->in_flight && a->kind == TF_WRITE; /* it counts as written when it has landed */
+  if (w->launch->checks & TF_SIM_CHECK_INIT && !later) tf_init_access(w, in, a);
   if (races(w->launch)) tf_race_access(w, in, a);
 }

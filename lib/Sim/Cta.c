@@ -3,6 +3,8 @@
  * A cluster is the unit that is made resident; without clusters it is one CTA. A round gives every warp of it one turn. */
 #include "Sim/Exec.h"
 #include "Sim/Module.h"
+#include "Sim/Async.h"
+#include "Sim/View.h"
 #include "Sim/Check.h"
 
 #include <stdio.h>
@@ -22,14 +24,12 @@ static bool alloc_shared(tf_cta *c) {
   c->shared_bytes = l->shared_bytes;
   c->shared = aligned_alloc(256, (l->shared_bytes + 511) & ~(uint64_t)255);
   if (!c->shared) return false;
-  if (l->checks & TF_SIM_CHECK_INIT) {
-    c->shared_init = calloc(1, l->shared_bytes + 1);
-    if (!c->shared_init) return false;
-    tf_memory_noise(c->shared, l->shared_bytes, c->linear + 1);
-  } else {
+  if (l->adversarial || l->checks & TF_SIM_CHECK_INIT)
+    tf_shared_noise(c->shared, l->shared_bytes, c->linear + 1 + l->seed);
+  else
     memset(c->shared, 0, l->shared_bytes);
-  }
-  return true;
+  if (l->checks & TF_SIM_CHECK_INIT) c->shared_init = calloc(1, l->shared_bytes + 1);
+  return !(l->checks & TF_SIM_CHECK_INIT) || c->shared_init;
 }
 
 static bool start_cta(tf_cta *c) {
@@ -98,6 +98,7 @@ void tf_cluster_free(tf_cluster *k) {
     tf_cta *c = k->ctas[i];
     if (!c) continue;
     tf_check_cta_end(c);
+    tf_view_retire(c);
     for (uint32_t j = 0; c->warps && j < c->warp_count; j++)
       tf_warp_free(&c->warps[j]);
     free(c->warps);
@@ -274,6 +275,8 @@ tf_round tf_cluster_round(tf_cluster *k) {
   k->progress = worker->progress;
   if (s.done) return TF_ROUND_DONE;
   k->idle = changed || worker->progress != progress ? 0 : k->idle + 1;
-  if (!s.moved) return TF_ROUND_STUCK;
-  return k->idle >= IDLE_ROUNDS && cluster_loops(k) ? TF_ROUND_SPINNING : TF_ROUND_READY;
+  bool spins = s.moved && k->idle >= IDLE_ROUNDS && cluster_loops(k);
+  if (s.moved && !spins) return TF_ROUND_READY;
+  if (tf_async_settle(k)) return TF_ROUND_READY;
+  return spins ? TF_ROUND_SPINNING : TF_ROUND_STUCK;
 }

@@ -1,5 +1,6 @@
 /* Devices: their life, their instruction table, and the memory calls of the API. */
 #include "Sim/Module.h"
+#include "Sim/Written.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static bool index_rows(tf_device *d, bool baseline) {
 static void set_options(tf_device *d, const tf_sim_options *options) {
   d->options = options ? *options : (tf_sim_options){0};
   d->memory.track_init = d->options.checks & TF_SIM_CHECK_INIT;
+  d->memory.noisy = d->options.adversarial;
 }
 
 tf_status tf_sim_device_create(const char *profile, const tf_sim_options *options, tf_sim_device **out) {
@@ -151,7 +153,7 @@ void tf_sim_free_owned(tf_sim_device *d, const void *owner) {
 }
 
 static void mark_written(tf_alloc *a, uint64_t address, uint64_t bytes) {
-  if (a->init) memset(a->init + (address - a->lo), 1, bytes);
+  (void)tf_written_set(a, address - a->lo, bytes);
 }
 
 tf_status tf_sim_read(tf_sim_device *d, void *to, uint64_t from, uint64_t bytes) {
@@ -180,10 +182,7 @@ tf_status tf_sim_copy(tf_sim_device *d, uint64_t to, uint64_t from, uint64_t byt
   tf_alloc *b = tf_memory_find(&d->memory, from, bytes);
   if (b) {
     memmove(a->host + (to - a->lo), b->host + (from - b->lo), bytes);
-    if (a->init && b->init)
-      memmove(a->init + (to - a->lo), b->init + (from - b->lo), bytes);
-    else
-      mark_written(a, to, bytes);
+    tf_written_copy(a, to - a->lo, b, from - b->lo, bytes);
   }
   pthread_mutex_unlock(&d->lock);
   return b ? TF_OK : TF_INVALID_ARGUMENT;
@@ -211,7 +210,7 @@ tf_status tf_sim_poison(tf_sim_device *d, uint64_t to, uint64_t bytes) {
   tf_alloc *a = lock_range(d, to, bytes);
   if (!a) return TF_INVALID_ARGUMENT;
   tf_memory_noise(a->host + (to - a->lo), bytes, to);
-  if (a->init) memset(a->init + (to - a->lo), 0, bytes);
+  tf_written_clear(a, to - a->lo, bytes);
   pthread_mutex_unlock(&d->lock);
   return TF_OK;
 }

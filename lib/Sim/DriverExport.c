@@ -3,8 +3,9 @@
  *
  * The environment stands in for what the API has no words for:
  *   TF_SIM_DEVICE    profile, sm_90 if unset          TF_SIM_SEED     schedule, 0 if unset
- *   TF_SIM_CHECKS    list of mem,init,race,sync,all   TF_SIM_LOG      file that receives the accounts of faults,
- *   TF_SIM_FAIL      calls that fail, as SimDriver.h                   - for standard error; none if unset
+ *   TF_SIM_CHECKS    list of mem,init,race,sync,hang, TF_SIM_LOG      file that receives the accounts of faults,
+ *                    or all                                           - for standard error; none if unset
+ *   TF_SIM_FAIL      calls that fail, as SimDriver.h  TF_SIM_ADVERSARIAL  1: as unkind as the ISA allows
  *                    of the public headers says */
 #include "Sim/DriverState.h"
 #include "tilefoundry/SimDriver.h"
@@ -45,8 +46,10 @@ static void log_fault(const char *account) {
 
 static void open_table(void) {
   const char *profile = getenv("TF_SIM_DEVICE"), *seed = getenv("TF_SIM_SEED");
+  const char *adversarial = getenv("TF_SIM_ADVERSARIAL");
   char message[256];
   tf_sim_options o = {.checks = parse_checks(getenv("TF_SIM_CHECKS")), .seed = seed ? strtoull(seed, NULL, 0) : 0};
+  o.adversarial = adversarial && strcmp(adversarial, "1") == 0;
   table.ready = tf_sim_driver_open(profile ? profile : "sm_90", &o, &table.driver) == TF_OK;
   if (!table.ready) return;
   ((tf_sim_state *)table.driver.state)->told = log_fault;

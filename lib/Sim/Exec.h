@@ -90,6 +90,7 @@ typedef struct tf_frame {
   struct tf_frame *parent, *sibling, *child;
   const tf_func *func;
   char *regs;
+  char *set; /* init checker: lanes that have set each register; see CheckInit.c */
   uint32_t depth;
   uint32_t live; /* lanes inside */
   uint64_t local_base;
@@ -107,8 +108,9 @@ struct tf_warp {
   bool looped;  /* has come back to seen_state while no memory changed */
   uint64_t seen_state;
   bool fair, diverged;
-  bool watch;   /* checkers or counters want to see accesses */
-  int64_t fuel; /* instructions left in this turn */
+  bool watch;     /* checkers or counters want to see accesses */
+  bool registers; /* the init checker watches registers */
+  int64_t fuel;   /* instructions left in this turn */
   tf_frame *frame;
   uint32_t live;
   uint32_t cc; /* carry flags */
@@ -128,7 +130,10 @@ struct tf_warp {
   char *local;               /* lane l's stack: local + l * local_stride */
   unsigned char *local_init; /* init checker: one byte per byte */
   uint64_t local_stride;
-  struct tf_async *async; /* cp.async state of the AsyncCopy family */
+  struct {
+    struct tf_copy *first, *last;
+    uint32_t committed[TF_LANES], bulk_committed[TF_LANES]; /* groups */
+  } copies;                                                 /* that have not landed; see Async.h */
   char *special;
 };
 
@@ -149,6 +154,14 @@ typedef struct tf_barrier {
   uint32_t red_and, red_or, red_popc; /* bar.red so far: 0/1, 0/1, count */
 } tf_barrier;
 
+/* Global memory as a CTA of an adversarial launch sees it, see View.h: a table of sectors by address. */
+typedef struct tf_view {
+  struct tf_view *next; /* of those that wait for the launch's end */
+  struct tf_sector **table;
+  size_t size, count;
+  tf_pool pool; /* sectors; they stay where they are */
+} tf_view;
+
 typedef struct tf_cta {
   struct tf_launch *launch;
   struct tf_worker *worker;
@@ -165,6 +178,7 @@ typedef struct tf_cta {
   tf_barrier barriers[TF_BARRIERS];
   uint64_t rng;
   struct tf_race_cta *race;
+  tf_view view;
 } tf_cta;
 
 typedef struct tf_cluster {
@@ -203,6 +217,7 @@ typedef struct tf_launch {
   size_t tally_count;
   struct tf_count_buffer *buffers; /* counting: per allocation */
   size_t buffer_count;
+  bool adversarial;
   bool cooperative;
   uint64_t workspace; /* of a cooperative launch: zeroed memory for the grid barrier; else 0 */
   uint64_t seed;
@@ -215,6 +230,8 @@ typedef struct tf_launch {
   tf_report *report;
   bool no_memory;
   struct tf_race *race;
+  tf_view *retired, *retired_last; /* of CTAs that have ended */
+  size_t retired_sectors;
   uint64_t id;
 } tf_launch;
 
@@ -229,6 +246,9 @@ void tf_warp_exit(tf_warp *w, uint32_t lanes);
 /* Continues the group at pc when nothing else interferes, else parks it there. `taken` of the group go to `pc`, the
  * rest falls through. */
 void tf_warp_branch(tf_warp *w, const tf_insn *in, uint32_t taken, uint32_t pc);
+
+/* Launch.c: the host's memory is out: the launch ends. */
+void tf_launch_no_memory(tf_launch *launch);
 
 /* Frame.c */
 bool tf_warp_init(tf_warp *w);

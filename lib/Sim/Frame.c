@@ -4,6 +4,8 @@
  *                       └─ frame of g called from entry        a frame is made at the first call and kept for the next;
  * lanes of different calls share it, since each uses its own column and its own return address. */
 #include "Sim/Exec.h"
+#include "Sim/Async.h"
+#include "Sim/Check.h"
 #include "Sim/Module.h"
 
 #include <stdlib.h>
@@ -119,6 +121,7 @@ static bool reserve_stack(tf_warp *w, uint64_t bytes) {
   while (stride < bytes)
     stride *= 2;
   char *grown = calloc(TF_LANES, stride);
+  if (grown && w->launch->adversarial) tf_memory_noise(grown, TF_LANES * stride, w->launch->seed + stride);
   unsigned char *init = w->launch->checks & TF_SIM_CHECK_INIT ? calloc(TF_LANES, stride) : NULL;
   if (!grown || ((w->launch->checks & TF_SIM_CHECK_INIT) && !init)) {
     free(grown);
@@ -143,6 +146,39 @@ static void init_slot(const tf_warp *w, const tf_frame *f, const tf_frame_init *
   char *slot = f->regs + (init->operand & ~3u);
   for (unsigned l = 0; l < TF_LANES; l++)
     memcpy(slot + (size_t)init->width * l, &value, init->width);
+  if (f->set) memset(f->set + (init->operand & ~3u), 0xFF, (size_t)init->width * 4);
+}
+
+static void each_register(tf_frame *f, void (*visit)(tf_frame *f, const tf_ptx_reg *r, uint32_t slot, uint32_t with),
+                          uint32_t with) {
+  for (const tf_ptx_reg *r = f->func->ptx->regs; r; r = r->next) {
+    size_t n = (size_t)(r->count ? r->count : 1) * r->vector;
+    for (size_t i = 0; r->slots && i < n; i++)
+      if (r->slots[i]) visit(f, r, r->slots[i], with);
+  }
+}
+
+/* Fresh registers of an adversarial launch hold noise; narrow ones keep the upper part of their lanes clear. */
+static void poison_register(tf_frame *f, const tf_ptx_reg *r, uint32_t slot, uint32_t with) {
+  unsigned bytes = tf_type_bytes(r->type);
+  size_t size = r->type == TF_T_pred ? 4 : (size_t)(bytes <= 4 ? 4 : bytes) * TF_LANES;
+  tf_memory_noise(f->regs + slot, size, slot + with);
+  if (r->type == TF_T_pred || bytes >= 4) return;
+  for (unsigned l = 0; l < TF_LANES; l++)
+    memset(f->regs + slot + 4 * l + bytes, 0, 4 - bytes);
+}
+
+/* Masks of lanes that the init checker keeps of a register: one per byte, at least four; one of a predicate. */
+static unsigned masks_of(tf_type type) {
+  unsigned bytes = tf_type_bytes(type);
+  return type == TF_T_pred ? 1 : bytes <= 4 ? 4 : bytes;
+}
+
+/* A function is entered anew: its registers are unset in the lanes. */
+static void forget_register(tf_frame *f, const tf_ptx_reg *r, uint32_t slot, uint32_t lanes) {
+  uint32_t *set = (uint32_t *)(void *)(f->set + slot);
+  for (unsigned i = 0; i < masks_of(r->type); i++)
+    set[i] &= ~lanes;
 }
 
 static tf_frame *new_frame(tf_warp *w, tf_frame *parent, const tf_func *func) {
@@ -151,8 +187,10 @@ static tf_frame *new_frame(tf_warp *w, tf_frame *parent, const tf_func *func) {
   if (!reserve_stack(w, base + func->local_bytes)) return NULL;
   tf_frame *f = tf_pool_alloc(&w->frames, sizeof *f);
   char *regs = tf_pool_alloc(&w->frames, func->regs_bytes);
-  if (!f || !regs) return NULL;
-  *f = (tf_frame){.parent = parent, .func = func, .regs = regs, .local_base = base};
+  char *set = w->registers ? tf_pool_alloc(&w->frames, func->regs_bytes) : NULL;
+  if (!f || !regs || (w->registers && !set)) return NULL;
+  *f = (tf_frame){.parent = parent, .func = func, .regs = regs, .set = set, .local_base = base};
+  if (w->launch->adversarial) each_register(f, poison_register, (uint32_t)w->launch->seed + w->index);
   if (parent) {
     f->depth = parent->depth + 1;
     f->sibling = parent->child;
@@ -164,6 +202,7 @@ static tf_frame *new_frame(tf_warp *w, tf_frame *parent, const tf_func *func) {
 }
 
 bool tf_warp_init(tf_warp *w) {
+  w->registers = w->launch->checks & TF_SIM_CHECK_INIT;
   w->special = tf_pool_raw(&w->frames, (size_t)TF_SREG_COUNT * 256); /* set_special fills what can be read */
   if (!w->special) return false;
   w->bank[TF_BANK_SPECIAL] = w->special;
@@ -186,11 +225,10 @@ bool tf_warp_init(tf_warp *w) {
 void tf_warp_free(tf_warp *w) {
   free(w->local);
   free(w->local_init);
-  free(w->async);
+  tf_async_free(w);
   tf_pool_free(&w->frames);
   w->local = NULL;
   w->local_init = NULL;
-  w->async = NULL;
 }
 
 static tf_frame *child_frame(tf_warp *w, const tf_func *func, uint32_t mask) {
@@ -209,12 +247,22 @@ static unsigned char *place_of(tf_warp *w, const tf_frame *f, const tf_param *p,
   return (unsigned char *)bank + (p->operand & ~3u) + (size_t)(p->width <= 4 ? 4 : p->width) * lane;
 }
 
+/* A register that receives a parameter is set if what it receives is. */
+static void hand_on_set(const tf_frame *from, const tf_param *a, const tf_frame *to, const tf_param *b, unsigned lane) {
+  uint32_t bit = 1u << lane, *set = (uint32_t *)(void *)(to->set + (b->operand & ~3u));
+  bool known = a->operand != TF_NO_OPERAND && (a->operand & 3) == TF_BANK_REGS;
+  const uint32_t *source = known ? (const uint32_t *)(const void *)(from->set + (a->operand & ~3u)) : NULL;
+  for (unsigned i = 0; i < (b->width <= 4 ? 4u : b->width); i++)
+    set[i] = source && i < a->width && !(source[i] & bit) ? set[i] & ~bit : set[i] | bit;
+}
+
 static void pass(tf_warp *w, const tf_frame *from, const tf_param *a, const tf_frame *to, const tf_param *b,
                  uint32_t mask) {
   uint64_t bytes = a->bytes < b->bytes ? a->bytes : b->bytes;
   for (uint32_t m = mask; m && bytes; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     unsigned char *dst = place_of(w, to, b, l);
+    if (to->set && b->operand != TF_NO_OPERAND) hand_on_set(from, a, to, b, l);
     if (b->operand != TF_NO_OPERAND) memset(dst, 0, b->width <= 4 ? 4 : b->width);
     memcpy(dst, place_of(w, from, a, l), bytes);
     if (w->local_init && b->operand == TF_NO_OPERAND) {
@@ -236,8 +284,10 @@ bool tf_frame_enter(tf_warp *w, const tf_insn *in, const tf_func *func, const tf
     return false;
   }
   f->live |= mask;
+  if (f->set) each_register(f, forget_register, mask);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
+    tf_init_local_begins(w, l, f->local_base, func->local_bytes);
     f->ret_pc[l] = w->pc + 1;
     f->call[l] = call;
   }

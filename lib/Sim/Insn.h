@@ -42,6 +42,23 @@ typedef enum tf_insn_kind {
   TF_KIND_LABEL,   /* (decoded only) no instruction: a place where lanes may meet */
 } tf_insn_kind;
 
+/* What an instruction reads and writes, the guard apart, for the init checker. */
+typedef enum tf_use_kind {
+  TF_USE_PLAIN, /* all of what it reads must be set; only registers are listed */
+  TF_USE_MOVE,  /* the bytes of what it reads, one after another, become those of what it writes */
+  TF_USE_BYTES, /* byte i of what it writes comes of the bytes from[i] of what it reads, or of constants */
+} tf_use_kind;
+typedef struct tf_use {
+  uint32_t op; /* not of the frame: a constant; 0: nothing */
+  uint32_t bytes;
+} tf_use;
+typedef struct tf_uses {
+  uint8_t kind;
+  uint16_t reads, count;
+  uint16_t from[8]; /* bit i: byte i of the first operand; bit 8 + i: of the second */
+  tf_use list[];    /* `reads` operands, then those written */
+} tf_uses;
+
 struct tf_insn {
   tf_handler run;
   const uint32_t *ext; /* all operands, flattened; the first six also in op[] */
@@ -63,6 +80,7 @@ struct tf_insn {
   const tf_row *row;
   const tf_func *callee; /* direct calls */
   const void *data;      /* branch tables, call descriptors */
+  const tf_uses *uses;
 };
 
 /* What `select` sees of a statement. */

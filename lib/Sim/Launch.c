@@ -8,6 +8,8 @@
 #include "Sim/Check.h"
 #include "Sim/Count.h"
 #include "Sim/Module.h"
+#include "Sim/View.h"
+#include "Sim/Written.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -186,7 +188,7 @@ static bool stopped(const tf_launch *l) {
   return atomic_load_explicit(&l->stop, memory_order_relaxed);
 }
 
-static void out_of_memory(tf_launch *l) {
+void tf_launch_no_memory(tf_launch *l) {
   pthread_mutex_lock(&l->report->lock);
   l->report->failed = l->report->trapped = true;
   l->no_memory = true;
@@ -198,7 +200,7 @@ static void run_to_end(tf_worker *worker, uint64_t index, uint64_t *reported) {
   tf_launch *l = worker->launch;
   tf_cluster *k = tf_cluster_start(worker, shuffled(l, index));
   if (!k) {
-    out_of_memory(l);
+    tf_launch_no_memory(l);
     return;
   }
   for (;;) {
@@ -261,7 +263,7 @@ static void run_ordered(tf_worker *worker, resident *r) {
   size_t at = 0;
   while ((r->count || r->next < r->total) && !stopped(l)) {
     if (r->count == 0 && !admit(worker, r)) {
-      out_of_memory(l);
+      tf_launch_no_memory(l);
       return;
     }
     if (at >= r->count) {
@@ -296,7 +298,7 @@ static void run_on_one(tf_worker *worker) {
 static bool is_ordered(const tf_launch *l) {
   const tf_sim_options *o = &l->device->options;
   bool global = l->entry->global_order && !o->force_parallel;
-  return global || l->race || l->cooperative || o->threads == 1 || cluster_count(l) == 1;
+  return global || l->race || l->adversarial || l->cooperative || o->threads == 1 || cluster_count(l) == 1;
 }
 
 static unsigned worker_count(const tf_launch *l) {
@@ -361,7 +363,7 @@ static bool take_workspace(tf_launch *l) {
     return false;
   (*workspace)->variable = true;
   memset((*workspace)->host, 0, BYTES);
-  if ((*workspace)->init) memset((*workspace)->init, 1, BYTES);
+  (void)tf_written_set(*workspace, 0, BYTES);
   l->workspace = (*workspace)->lo;
   return true;
 }
@@ -374,6 +376,7 @@ static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_con
   tf_launch l = {.device = device, .module = f->module, .entry = f, .checks = o->checks | TF_SIM_CHECK_MEM};
   l.count = o->counters;
   l.seed = o->seed;
+  l.adversarial = o->adversarial;
   l.budget = o->budget;
   l.cancel_all = o->cancel;
   l.report = &report;
@@ -386,6 +389,7 @@ static tf_status launch_locked(const tf_sim_function *f, const tf_sim_launch_con
     status = run_workers(&l, out);
   else
     l.no_memory = true;
+  tf_view_finish(&l);
   tf_check_launch_end(&l);
   tf_count_launch_free(&l);
   tf_report_finish(&report, out);

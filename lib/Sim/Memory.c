@@ -1,22 +1,23 @@
 /* Allocations of the simulated device; see Memory.h for the map. */
 #include "Sim/Memory.h"
 #include "Sim/Pool.h"
+#include "Sim/Written.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { GUARD = 4096, ALIGN = 512 };
+enum { GUARD = 4096, ALIGN = 512, NOISE = 4 << 20, MAPPINGS = 8192 };
 
 void tf_memory_init(tf_memory *m, uint64_t limit) {
-  *m = (tf_memory){.next_global = TF_GLOBAL_BASE, .next_const = TF_CONST_BASE, .limit = limit};
+  *m = (tf_memory){.next_global = TF_GLOBAL_BASE, .next_const = TF_CONST_BASE, .limit = limit, .noise = -1};
 }
 
 static void release(tf_alloc *a) {
   if (!a->external && a->host) (void)munmap(a->host, a->bytes);
-  free(a->init);
+  tf_written_free(a);
   a->host = NULL;
-  a->init = NULL;
 }
 
 void tf_memory_destroy(tf_memory *m) {
@@ -25,6 +26,8 @@ void tf_memory_destroy(tf_memory *m) {
     free(m->list[i]);
   }
   free(m->list);
+  if (m->noise >= 0) (void)close(m->noise);
+  m->noise = -1;
   m->list = NULL;
   m->count = m->cap = 0;
 }
@@ -64,6 +67,43 @@ void tf_memory_noise(void *to, uint64_t bytes, uint64_t seed) {
   }
 }
 
+void tf_shared_noise(void *to, uint64_t bytes, uint64_t seed) {
+  unsigned char *p = to;
+  tf_memory_noise(to, bytes, seed);
+  for (uint64_t i = 0; i < bytes; i++)
+    if (((uintptr_t)(p + i) & 7) == 7) p[i] &= 0xBF; /* bit 62 of the word, see Insn/Mbarrier.h */
+}
+
+/* A file of noise, made once; its pages are shared by all that map it until they are written. */
+static bool noise_file(tf_memory *m) {
+  if (m->noise >= 0) return true;
+  int file = memfd_create("noise", MFD_CLOEXEC);
+  char *bytes = file >= 0 && ftruncate(file, NOISE) == 0
+                    ? mmap(NULL, NOISE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                    : MAP_FAILED;
+  if (bytes == MAP_FAILED) {
+    if (file >= 0) (void)close(file);
+    return false;
+  }
+  tf_memory_noise(bytes, NOISE, NOISE);
+  (void)munmap(bytes, NOISE);
+  m->noise = file;
+  return true;
+}
+
+/* Small allocations are filled; large ones are mapped from the file, so that noise costs nothing until it is touched. */
+static void make_noisy(tf_memory *m, tf_alloc *a) {
+  uint64_t at = 0;
+  if (a->bytes >= NOISE && noise_file(m))
+    for (; at < a->bytes && at / NOISE < MAPPINGS; at += NOISE) {
+      uint64_t n = a->bytes - at < NOISE ? a->bytes - at : NOISE;
+      if (mmap(a->host + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, m->noise, 0) ==
+          MAP_FAILED)
+        break;
+    }
+  if (at < a->bytes && at / NOISE < MAPPINGS) tf_memory_noise(a->host + at, a->bytes - at, a->lo ^ m->count);
+}
+
 /* Pages come from the system untouched, so a profile's 80 GiB cost only what is used. */
 static bool back(tf_memory *m, tf_alloc *a, bool track) {
   a->host = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,10 +111,8 @@ static bool back(tf_memory *m, tf_alloc *a, bool track) {
     a->host = NULL;
     return false;
   }
-  if (!track) return true;
-  a->init = calloc(1, a->bytes);
-  if (a->init) tf_memory_noise(a->host, a->bytes, a->lo ^ m->count);
-  return a->init != NULL;
+  if (track || m->noisy) make_noisy(m, a);
+  return !track || tf_written_track(a);
 }
 
 tf_status tf_memory_alloc(tf_memory *m, uint64_t bytes, bool constant, const char *label, tf_alloc **out) {

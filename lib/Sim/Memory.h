@@ -31,7 +31,8 @@
 typedef struct tf_alloc {
   uint64_t lo, bytes;
   char *host;
-  unsigned char *init; /* init checker: 1 where written; null: all of it counts as written */
+  unsigned char **written; /* init checker, see Written.h; null: all of it counts as written */
+  uint64_t written_bytes;  /* of pages that were made */
   bool freed, constant, external;
   size_t slot;       /* counting: number among the launch's buffers */
   bool variable;     /* a module's, not the program's: no leak */
@@ -50,12 +51,14 @@ typedef struct tf_memory {
   size_t count, cap;
   uint64_t next_global, next_const;
   uint64_t used, limit;
-  bool track_init; /* new allocations get init bytes */
+  bool track_init; /* new allocations remember what is written */
+  bool noisy;      /* new allocations are noise even if they are not tracked */
+  int noise;       /* file of noise that fresh memory is mapped from; -1: none yet */
 } tf_memory;
 
 void tf_memory_init(tf_memory *memory, uint64_t limit);
 void tf_memory_destroy(tf_memory *memory);
-/* A new zeroed (or, tracked, noisy) allocation, in the const window if `constant`. */
+/* A new zeroed (or, tracked or noisy, random-looking) allocation, in the const window if `constant`. */
 tf_status tf_memory_alloc(tf_memory *memory, uint64_t bytes, bool constant, const char *label, tf_alloc **out);
 tf_status tf_memory_map(tf_memory *memory, void *host, uint64_t bytes);
 /* Frees the host bytes and remembers the range as freed. INVALID_ARGUMENT unless `address` begins a live allocation. */
@@ -66,5 +69,7 @@ tf_alloc *tf_memory_below(const tf_memory *memory, uint64_t address);
 tf_alloc *tf_memory_find(const tf_memory *memory, uint64_t address, uint64_t bytes);
 /* Deterministic noise for fresh memory. */
 void tf_memory_noise(void *to, uint64_t bytes, uint64_t seed);
+/* The same for shared memory, where no word of it looks like an mbarrier that somebody has made. */
+void tf_shared_noise(void *to, uint64_t bytes, uint64_t seed);
 
 #endif

@@ -144,6 +144,7 @@ static void hand_over(tf_report *r, tf_sim_report *out) {
 }
 
 void tf_report_finish(tf_report *r, tf_sim_report *out) {
+  out->shadow_bytes = r->shadow_bytes;
   out->status = r->trapped ? TF_TRAP : r->failed ? TF_CHECKER : TF_OK;
   if (r->count) qsort(r->list, r->count, sizeof *r->list, by_place);
   hand_over(r, out);

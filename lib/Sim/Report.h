@@ -28,6 +28,7 @@ typedef struct tf_report {
   size_t count, cap;
   uint64_t occurrences;
   bool failed, trapped;
+  uint64_t shadow_bytes;
 } tf_report;
 
 /* Records a finding of `lane` of the warp at `in` (its line and location). Same kind at the same instruction counts up.

@@ -28,12 +28,13 @@ enum {
 };
 
 typedef struct tf_sim_options {
-  unsigned checks;           /* TF_SIM_CHECK_… */
-  bool counters;             /* fill the reports' counters; slower */
-  unsigned threads;          /* worker threads; 0: one per core. 1 makes every launch run in one fixed interleaving */
-  bool force_parallel;       /* let launches with global atomics use several threads too: faster, not deterministic */
-  uint64_t seed;             /* shuffles lane, warp and CTA order; 0: natural order */
-  uint64_t budget;           /* warp instructions a launch may execute; 0: no limit */
+  unsigned checks;     /* TF_SIM_CHECK_… */
+  bool counters;       /* fill the reports' counters; slower */
+  unsigned threads;    /* worker threads; 0: one per core. 1 makes every launch run in one fixed interleaving */
+  bool force_parallel; /* let launches with global atomics use several threads too: faster, not deterministic */
+  uint64_t seed;       /* shuffles lane, warp and CTA order; 0: natural order */
+  bool adversarial; /* as unkind as the ISA allows, see View.h, Async.h, Insn/Perturb.h; launches run on one worker */
+  uint64_t budget;  /* warp instructions a launch may execute; 0: no limit */
   TF_KEEP const int *cancel; /* set to nonzero (atomically, also by a signal handler) to stop launches; may be null */
   bool baseline;             /* do not use the CPU's vector extensions; read by tf_sim_device_create only */
   uint64_t memory; /* bytes of global memory; 0: the profile's, of which the host gives only what is touched */
@@ -143,6 +144,7 @@ typedef struct tf_sim_report {
   tf_sim_finding *findings; /* sorted by PTX line, CTA, thread */
   size_t count;
   tf_sim_counters counters;
+  uint64_t shadow_bytes;       /* the most that the race checker's shadow of memory took */
   tf_sim_breakdown *breakdown; /* null unless options.counters */
   tf_status status;            /* TF_OK, TF_TRAP (trap, assert, hang, budget, cancelled) or TF_CHECKER */
 } tf_sim_report;

@@ -171,30 +171,38 @@ static inline void count(tf_sim_tally *t, uint32_t mask) {
   t->lane_instructions += (unsigned)__builtin_popcount(mask);
 }
 
-static void run_counted(tf_warp *w, const tf_insn *in, const tf_insn *end) {
+/* Counters and the register checker see an instruction before it runs. */
+static void observe(tf_warp *w, const tf_insn *in, uint32_t mask) {
+  if (w->launch->count) count(tf_count_at(w, in), mask);
+  if (!w->registers) return;
+  if (in->guard != TF_NO_OPERAND) tf_init_guard(w, in);
+  if (mask && in->uses->count) tf_init_registers(w, in, mask);
+}
+
+static void run_observed(tf_warp *w, const tf_insn *in, const tf_insn *end) {
   for (; in < end; in++) {
     uint32_t mask = guarded(w, in);
-    count(tf_count_at(w, in), mask);
+    observe(w, in, mask);
     if (mask) in->run(w, in, mask);
   }
 }
 
 /* A collective that has to wait is executed, and counted, when its members have come. */
-static void run_single(tf_warp *w, const tf_insn *in) {
+static void run_single(tf_warp *w, const tf_insn *in, bool observed) {
   uint32_t mask = guarded(w, in);
   bool gather = in->kind == TF_KIND_GATHER;
   if (gather && mask && must_wait(w, in, mask)) {
     w->worker->executed--;
     return;
   }
-  if (w->launch->count) count(tf_count_at(w, in), mask);
+  if (observed) observe(w, in, mask);
   if (mask || (!gather && in->guard == TF_NO_OPERAND)) in->run(w, in, mask);
   if (gather || (!mask && in->guard != TF_NO_OPERAND)) w->pc++;
 }
 
 static void run_group(tf_warp *w) {
   tf_worker *worker = w->worker;
-  bool counted = w->launch->count;
+  bool observed = w->launch->count || w->registers;
   while (!w->resched) {
     if (w->pc >= w->limit || w->fuel <= 0 || atomic_load_explicit(&w->launch->stop, memory_order_relaxed)) {
       tf_warp_park(w, w->mask, w->pc);
@@ -204,7 +212,7 @@ static void run_group(tf_warp *w) {
     const tf_insn *in = &w->frame->func->code[w->pc];
     uint32_t n = in->straight;
     if (n) {
-      (counted ? run_counted : run_straight)(w, in, in + n);
+      (observed ? run_observed : run_straight)(w, in, in + n);
       w->pc += n;
       in += n;
       w->fuel -= n;
@@ -213,7 +221,7 @@ static void run_group(tf_warp *w) {
     }
     w->fuel--;
     worker->executed++;
-    run_single(w, in);
+    run_single(w, in, observed);
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Run suite: op x dtype x storage x distribution x size, executed from emitted PTX, against NumPy.
 
-    suite.py TF_RUN TF_LLC SCRATCH [--all] [--match TEXT] [--list] [--mcpu sm_N] [--seed N]
+    suite.py TF_RUN TF_LLC SCRATCH [--all | --part I/N] [--match TEXT] [--list] [--mcpu sm_N] [--seed N] [--adversarial]
 
 Cases come from the modules below, one a family of ops. The script takes the list of ops from tf-llc and fails if one has no
 case. Cases are run in batches, one module with one kernel a case; if a batch fails, each of its cases is run alone. Without
@@ -140,16 +140,22 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--mcpu", help="another target for all cases")
     parser.add_argument("--seed", help="another order of lanes, warps and CTAs")
+    parser.add_argument("--adversarial", action="store_true", help="the device is as unkind as the ISA allows")
+    parser.add_argument("--part", help="I/N: of the cases marked ci only each N-th, from the I-th on")
     options = parser.parse_args()
     cases = [case for family in FAMILIES for case in family.cases()]
     names = [case.name for case in cases]
     assert len(set(names)) == len(names), [n for n, k in collections.Counter(names).items() if k > 1]
     chosen = [c for c in cases if (options.all or c.ci) and options.match in c.name]
+    if options.part:
+        first, step = map(int, options.part.split("/"))
+        chosen = chosen[first::step]
     if options.list:
         print("\n".join(c.name for c in chosen))
         return
     missing = uncovered_ops(options.tf_llc, [c for c in cases if c.ci])
-    runner = Runner(options.tf_run, options.scratch, [f"--{key}={value}" for key, value in (("mcpu", options.mcpu), ("seed", options.seed)) if value])
+    flags = [f"--{key}={value}" for key, value in (("mcpu", options.mcpu), ("seed", options.seed)) if value]
+    runner = Runner(options.tf_run, options.scratch, flags + ["--adversarial"] * options.adversarial)
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         results = pool.map(lambda b: runner.run(b[1], f"b{b[0]}"), enumerate(batches(chosen)))
         found = {name: why for part in results for name, why in part.items()}

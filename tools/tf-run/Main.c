@@ -64,7 +64,7 @@ static bool catch_interrupts(void) {
 }
 
 static bool wants_simulator(const tf_run_options *o) {
-  return strcmp(o->checks, "none") != 0 || o->counters || o->seed || o->budget;
+  return strcmp(o->checks, "none") != 0 || o->counters || o->seed || o->budget || o->adversarial;
 }
 
 /* Checkers, counters and seeds exist on the simulated device only, so asking for them chooses it. */
@@ -74,12 +74,14 @@ static bool open_device(job *s) {
   const char *spec = o->device;
   if (strcmp(spec, "auto") == 0 && wants_simulator(o)) spec = "sim";
   if (strncmp(spec, "cuda", 4) == 0 && wants_simulator(o))
-    return tf_run_error("tf-run", "--check, --counters, --seed and --budget need the simulated device, not --device=%s",
+    return tf_run_error("tf-run", "--check, --adversarial, --counters, --seed and --budget need the simulated device, not "
+                        "--device=%s",
                         spec);
   d.target = *s->source.target ? s->source.target : NULL;
   d.sim_checks = o->checks;
   d.sim_counters = o->counters;
   d.sim_seed = o->seed;
+  d.sim_adversarial = o->adversarial;
   d.sim_budget = o->budget;
   d.sim_cancel = &interrupted;
   tf_device_info info;

@@ -34,6 +34,7 @@ enum {
   KEY_COUNTERS,
   KEY_REPEAT,
   KEY_SEED,
+  KEY_ADVERSARIAL,
   KEY_BUDGET,
   KEY_MANIFEST
 };
@@ -66,7 +67,9 @@ static const struct argp_option options[] = {
     {"rtol", KEY_RTOL, "R", 0, "Relative tolerance of the --expect before it, or of all (default 1e-5)", 5},
     {"atol", KEY_ATOL, "A", 0, "Absolute tolerance of the --expect before it, or of all (default 1e-8)", 5},
     {"check", KEY_CHECK, "LIST", 0,
-     "Checkers of the simulated device: none (default), all, or a list of mem, init, race, sync", 6},
+     "Checkers of the simulated device: none (default), all, or a list of mem, init, race, sync, hang", 6},
+    {"adversarial", KEY_ADVERSARIAL, NULL, 0,
+     "The simulated device is as unkind as the ISA allows: late copies, noise in fresh memory, perturbed approximations", 6},
     {"counters", KEY_COUNTERS, "json", OPTION_ARG_OPTIONAL, "Print the simulated device's counters", 6},
     {"seed", KEY_SEED, "N", 0, "Shuffle the order of lanes, warps and CTAs on the simulated device", 6},
     {"budget", KEY_BUDGET, "N", 0, "Stop a launch on the simulated device after N warp instructions", 6},
@@ -198,6 +201,9 @@ static error_t parse_results(int key, char *arg, struct argp_state *state, tf_ru
     return 0;
   case KEY_CHECK:
     o->checks = arg;
+    return 0;
+  case KEY_ADVERSARIAL:
+    o->adversarial = true;
     return 0;
   case KEY_SEED:
     o->seed = number(state, "--seed", arg, UINT64_MAX);

@@ -31,6 +31,7 @@ typedef struct tf_run_options {
   bool cooperative, raw, counters, counters_json;
   unsigned repeat;
   uint64_t seed, budget;
+  bool adversarial;
   tf_run_list defines, dims, args, types, outs, prints, expects; /* prints have no value */
   tf_run_tolerance tolerance, expect_tolerance[TF_RUN_MAX_LIST];
 } tf_run_options;

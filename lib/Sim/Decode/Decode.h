@@ -48,6 +48,7 @@ typedef struct tf_decoder {
   uint32_t ops[TF_MAX_OPERANDS];
   uint8_t widths[TF_MAX_OPERANDS];
   unsigned op_count, imm_count, address_count;
+  uint64_t written; /* bit i: operand i is written; lists are never so long that a written one lies beyond */
 } tf_decoder;
 
 /* Fails at the statement's line with a token. Always false. */
@@ -69,6 +70,8 @@ uint32_t tf_decode_const(tf_decoder *d, unsigned width, uint64_t value);
 /* A value operand of any kind as source of `type`; width 0: by type. */
 bool tf_decode_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, unsigned width, bool relaxed, uint32_t *op,
                      uint8_t *got);
+/* Uses.c: notes which registers the instruction in d->insn reads and writes. */
+bool tf_decode_uses(tf_decoder *d, const uint32_t *ops, const uint8_t *widths, unsigned count, uint64_t written);
 /* Appends the instruction in d->insn. */
 bool tf_decode_append(tf_decoder *d);
 

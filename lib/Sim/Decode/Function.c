@@ -142,13 +142,14 @@ static bool keep_operands(tf_decoder *d) {
   d->insn.op_count = (uint16_t)d->op_count;
   for (unsigned i = 0; i < TF_INLINE_OPERANDS; i++)
     d->insn.op[i] = i < d->op_count ? d->ops[i] : TF_NO_OPERAND;
-  return true;
+  return tf_decode_uses(d, ext, d->widths, d->op_count, d->written);
 }
 
 static bool decode_statement(tf_decoder *d) {
   size_t fixups = d->fixup_count;
   d->insn = (tf_insn){.line = d->stmt->line, .loc = d->stmt->loc, .member = 255};
   d->op_count = 0;
+  d->written = 0;
   d->insn.space = (uint8_t)space_of(d);
   if (!decode_guard(d) || !tf_decode_match(d) || !keep_operands(d)) return false;
   if ((d->insn.row->flags & TF_INSN_GLOBAL) && orders_memory(d)) d->func->global_order = true;

@@ -242,7 +242,7 @@ static bool special_value(tf_decoder *d, const tf_ptx_operand *o, unsigned width
     d->insn.line = d->stmt->line;
     d->insn.loc = d->stmt->loc;
     d->insn.run = rows[0]->select(&form);
-    if (!tf_decode_append(d)) return false;
+    if (!tf_decode_uses(d, op, &(uint8_t){(uint8_t)bytes}, 1, 1) || !tf_decode_append(d)) return false;
     d->insn = saved;
   }
   *got = (uint8_t)bytes;
@@ -266,7 +266,7 @@ static bool register_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type,
     return tf_decode_fail(d, o->name, "register '%s' is .%s, the instruction takes %u bits here", o->name,
                           tf_type_name(have), want * 8);
   *op = tf_decode_slot(d, o->reg, o->reg_index);
-  *got = (uint8_t)bytes;
+  *got = have == TF_T_pred ? 0 : (uint8_t)bytes;
   return *op != TF_NO_OPERAND;
 }
 
@@ -310,6 +310,7 @@ static bool push(tf_decoder *d, uint32_t op, uint8_t width) {
 }
 
 static bool decode_destination(tf_decoder *d, const tf_ptx_operand *o, const spec *s) {
+  if (d->op_count < 64) d->written |= (uint64_t)1 << d->op_count;
   if (o->kind == TF_OP_SINK) return push(d, 0, (uint8_t)slot_width(s->type)); /* the frame's scratch slot */
   if (o->kind != TF_OP_NAME || !o->reg) return tf_decode_fail(d, o->name ? o->name : "", "expected a register");
   unsigned width = slot_width(s->type) * (s->twice ? 2 : 1);
@@ -445,6 +446,7 @@ static bool kind_fits(const spec *s, const tf_ptx_operand *o) {
 
 static void reset(tf_decoder *d) {
   d->op_count = d->imm_count = d->address_count = 0;
+  d->written = 0;
   d->insn.negate = 0;
   d->insn.narrow = 0;
   d->insn.member = 255;

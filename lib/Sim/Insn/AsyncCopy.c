@@ -1,6 +1,6 @@
-/* Asynchronous copies are done where they are issued; commit and wait have nothing left to do then. Every order of
- * completion that the ISA allows includes this one. What an instruction waits for is still visible to the checkers
- * through its class. */
+/* Asynchronous copies. A plain launch does them where they are issued, which is one of the orders that the ISA allows; commit
+ * and wait have nothing left to do then. Launches that check or are adversarial keep them until they land, see Async.h. */
+#include "Sim/Async.h"
 #include "Sim/Insn/Mbarrier.h"
 
 /* aux of cp.async: bytes of a copy | flags. */
@@ -15,13 +15,13 @@ static void resolve(tf_warp *w, const tf_insn *in, tf_access *a, uint32_t mask, 
   a->align = 0;
   a->kind = (uint8_t)kind;
   a->space = which ? TF_SPACE_GLOBAL : TF_SPACE_SHARED;
-  a->is_volatile = false;
+  a->order = 0;
+  a->in_flight = a->dense = false;
   a->part = part;
   a->ok = 0;
   if (!mask) return;
   tf_access_addresses(w, in, in->op[which], which, in->imm[which], a->addr);
   tf_access_resolve(w, in, a);
-  if (w->watch) tf_check_access(w, in, a);
 }
 
 static unsigned char *pointer(const tf_access *a, unsigned l) {
@@ -37,15 +37,22 @@ static unsigned source_bytes(tf_warp *w, const tf_insn *in, unsigned l) {
   return n < bytes ? n : bytes;
 }
 
-/* Lanes that copy part of their bytes: only that part of the source is looked at. */
-static void cp_async_partial(tf_warp *w, const tf_insn *in, const tf_access *to) {
-  uint32_t part[TF_LANES], some = 0;
-  tf_access from;
+/* What each lane of `mask` reads; returns the lanes that read anything. */
+static uint32_t source_parts(tf_warp *w, const tf_insn *in, uint32_t mask, uint32_t part[TF_LANES]) {
+  uint32_t some = 0;
   for (unsigned l = 0; l < TF_LANES; l++) {
-    part[l] = LANE(to->ok, l) ? source_bytes(w, in, l) : 0;
+    part[l] = LANE(mask, l) ? source_bytes(w, in, l) : 0;
     some |= (uint32_t)(part[l] > 0) << l;
   }
-  resolve(w, in, &from, some, 1, part, TF_READ);
+  return some;
+}
+
+/* Lanes that copy part of their bytes: only that part of the source is looked at. */
+static void cp_async_partial(tf_warp *w, const tf_insn *in, const tf_access *to) {
+  uint32_t part[TF_LANES];
+  tf_access from;
+  resolve(w, in, &from, source_parts(w, in, to->ok, part), 1, part, TF_READ);
+  if (w->watch && from.ok) tf_check_access(w, in, &from);
   for (uint32_t m = to->ok; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     unsigned char bytes[16] = {0};
@@ -54,16 +61,17 @@ static void cp_async_partial(tf_warp *w, const tf_insn *in, const tf_access *to)
   }
 }
 
-HANDLER(cp_async) {
+static void copy_now(tf_warp *w, const tf_insn *in, uint32_t mask) {
   tf_access to, from;
   unsigned bytes = in->aux & 0xFF;
   resolve(w, in, &to, mask, 0, NULL, TF_WRITE);
-  w->worker->progress++;
+  if (w->watch) tf_check_access(w, in, &to);
   if (in->aux & (SOURCE_SIZE | IGNORE)) {
     cp_async_partial(w, in, &to);
     return;
   }
   resolve(w, in, &from, mask, 1, NULL, TF_READ);
+  if (w->watch) tf_check_access(w, in, &from);
   if (from.dense && to.dense) {
     memcpy(to.ptr[0], from.ptr[0], (size_t)bytes * TF_LANES);
     return;
@@ -77,38 +85,76 @@ HANDLER(cp_async) {
   }
 }
 
+static void copy_later(tf_warp *w, const tf_insn *in, uint32_t mask) {
+  tf_copy *k = tf_async_new(w, in, TF_COPY_GROUP);
+  if (!k) return;
+  bool partial = in->aux & (SOURCE_SIZE | IGNORE);
+  resolve(w, in, &k->to, mask, 0, NULL, TF_WRITE);
+  resolve(w, in, &k->from, partial ? source_parts(w, in, k->to.ok, k->part) : mask, 1, partial ? k->part : NULL,
+          TF_READ);
+  tf_async_start(w, k);
+}
+
+HANDLER(cp_async) {
+  w->worker->progress++;
+  if (tf_async_kept(w->launch))
+    copy_later(w, in, mask);
+  else
+    copy_now(w, in, mask);
+}
+
+/* aux: BULK; imm[0] of wait_group: how many groups may be under way. */
+enum { BULK = 1, READ_ONLY = 2 };
+HANDLER(commit_group) {
+  tf_async_commit(w, mask, in->aux & BULK ? TF_COPY_BULK : TF_COPY_GROUP);
+}
+HANDLER(wait_group) {
+  if (w->copies.first)
+    tf_async_wait(w, mask, in->aux & BULK ? TF_COPY_BULK : TF_COPY_GROUP, in->imm[0], in->aux & READ_ONLY);
+}
+HANDLER(wait_all) {
+  (void)in;
+  if (w->copies.first) tf_async_wait(w, mask, TF_COPY_GROUP, TF_KEEP_NONE, false);
+}
+
 HANDLER(nothing) {
   (void)w, (void)in, (void)mask;
 }
 
-/* The copies are done, so the arrival that they would trigger happens now. Without .noinc the pending count grew by it
- * before. */
+/* The arrival that the lane's copies so far trigger when they are done. Without .noinc the pending count grows by it
+ * before. Copies that are done already trigger it now. */
 HANDLER(arrive) {
   uint64_t addr[TF_LANES], *object;
+  tf_copy *k = tf_async_kept(w->launch) ? tf_async_new(w, in, TF_COPY_ARRIVAL) : NULL;
+  bool noinc = in->aux, late = w->launch->adversarial && k;
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_object(w, in, l, addr[l], in->space, &object) && in->aux)
-      (void)tf_mbarrier_arrive(w, in, l, object, 1, false);
+    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, TF_ATOMIC, &object)) continue;
+    if (k) {
+      k->object[l] = object;
+      k->lanes |= 1u << l;
+      if (*object & TF_MBAR_PHASE) k->phase |= 1u << l;
+    }
+    if (late && !noinc) *object += 1;
+    if (!late && noinc) (void)tf_mbarrier_arrive(w, in, l, object, 1, false);
+    if (late) k->late |= 1u << l;
   }
 }
 
 /* ---- Bulk copies: one lane, any multiple of 16 bytes ---- */
-static bool bulk_pointer(tf_warp *w, const tf_insn *in, unsigned lane, uint64_t address, unsigned space, uint32_t bytes,
-                         unsigned kind, unsigned char **out) {
-  tf_access a = {.mask = 1u << lane, .bytes = bytes, .align = 16, .kind = (uint8_t)kind, .space = (uint8_t)space};
+static bool bulk_access(tf_warp *w, const tf_insn *in, unsigned lane, uint64_t address, unsigned space, uint32_t bytes,
+                        unsigned kind, tf_access *a) {
+  *a = (tf_access){.mask = 1u << lane, .bytes = bytes, .align = 16, .kind = (uint8_t)kind, .space = (uint8_t)space};
   if (bytes == 0 || bytes % 16) {
     tf_find(w, in, lane, TF_FIND_misaligned, address, bytes, "a bulk copy of %u bytes; it takes multiples of 16",
             bytes);
     return false;
   }
-  a.addr[lane] = address;
-  tf_access_fill(&a);
-  tf_access_slow(w, in, &a);
-  if (!a.ok) return false;
-  if (w->watch) tf_check_access(w, in, &a);
-  *out = a.ptr[lane];
-  return true;
+  a->addr[lane] = address;
+  tf_access_fill(a);
+  tf_access_slow(w, in, a);
+  return a->ok != 0;
 }
 
 typedef struct bulk {
@@ -122,16 +168,37 @@ static uint64_t in_cta(uint64_t address, unsigned rank) {
   return (address & ~(TF_WINDOW - 1)) | (uint64_t)(rank + 1) << TF_CTA_SHIFT | offset;
 }
 
+/* The copy is kept; in an adversarial launch its barrier hears of it later. */
+static void bulk_later(tf_warp *w, const tf_insn *in, unsigned l, bulk b, const tf_access *to, const tf_access *from,
+                       uint64_t *object) {
+  tf_copy *k = tf_async_new(w, in, b.barrier ? TF_COPY_BARRIER : TF_COPY_BULK);
+  if (!k) return;
+  k->to = *to;
+  k->from = *from;
+  k->object[l] = object;
+  if (object && *object & TF_MBAR_PHASE) k->phase = 1u << l;
+  tf_async_start(w, k);
+  if (object && !k->late) (void)tf_mbarrier_complete(w, in, l, object, to->bytes);
+}
+
 static void bulk_lane(tf_warp *w, const tf_insn *in, unsigned l, bulk b, uint64_t to, uint64_t from, uint32_t bytes,
                       uint64_t barrier) {
-  unsigned char *p, *q;
-  uint64_t *object;
-  if (!bulk_pointer(w, in, l, from, b.from, bytes, TF_READ, &p)) return;
-  if (!bulk_pointer(w, in, l, to, b.to, bytes, TF_WRITE, &q)) return;
-  memmove(q, p, bytes);
+  tf_access p, q;
+  uint64_t *object = NULL;
+  if (!bulk_access(w, in, l, from, b.from, bytes, TF_READ, &p)) return;
+  if (!bulk_access(w, in, l, to, b.to, bytes, TF_WRITE, &q)) return;
+  if (b.barrier && !tf_mbarrier_object(w, in, l, barrier, TF_SPACE_SHARED, TF_ATOMIC, &object)) return;
   w->worker->progress++;
-  if (b.barrier && tf_mbarrier_object(w, in, l, barrier, TF_SPACE_SHARED, &object))
-    (void)tf_mbarrier_complete(w, in, l, object, bytes);
+  if (tf_async_kept(w->launch)) {
+    bulk_later(w, in, l, b, &q, &p, object);
+    return;
+  }
+  if (w->watch) {
+    tf_check_access(w, in, &p);
+    tf_check_access(w, in, &q);
+  }
+  memmove(q.ptr[l], p.ptr[l], bytes);
+  if (object) (void)tf_mbarrier_complete(w, in, l, object, bytes);
 }
 
 static void run_bulk(tf_warp *w, const tf_insn *in, uint32_t mask, bulk b) {
@@ -187,9 +254,17 @@ SELECTOR(select_cp_async_ignore) {
   f->in->aux |= IGNORE;
   return cp_async;
 }
-SELECTOR(select_group) {
+SELECTOR(select_commit) {
+  f->in->aux = tf_form_has(f, "bulk") ? BULK : 0;
+  return commit_group;
+}
+SELECTOR(select_wait_group) {
+  f->in->aux = (tf_form_has(f, "bulk") ? BULK : 0) | (tf_form_has(f, "read") ? READ_ONLY : 0);
+  return wait_group;
+}
+SELECTOR(select_wait_all) {
   (void)f;
-  return nothing;
+  return wait_all;
 }
 SELECTOR(select_nothing) {
   (void)f;

@@ -106,12 +106,11 @@ static void run(tf_warp *w, const tf_insn *in, uint32_t mask, unsigned at, void 
   a.kind = TF_ATOMIC;
   a.part = NULL;
   a.space = in->space;
+  a.order = (uint8_t)(in->aux >> 16 & 15);
+  a.in_flight = false;
   tf_access_addresses(w, in, in->op[at], 0, in->imm[0], a.addr);
   tf_access_resolve(w, in, &a);
-  if (w->watch) {
-    a.is_volatile = true;
-    tf_check_access(w, in, &a);
-  }
+  if (w->watch) tf_check_access(w, in, &a);
   const void *b = SLOT(const void, at + 1), *c = cas ? SLOT(const void, at + 2) : b;
   unsigned start = w->launch->seed ? (unsigned)(w->cta->rng >> 37) % TF_LANES : 0;
   for (unsigned i = 0; i < TF_LANES; i++) {
@@ -151,8 +150,9 @@ static wide swap_wide(tf_warp *w, unsigned char *at, bool cas, wide b, wide c, b
 }
 
 HANDLER(atom_128) {
-  tf_access a = {.mask = mask, .bytes = 16, .kind = TF_ATOMIC, .space = in->space, .is_volatile = true};
+  tf_access a = {.mask = mask, .bytes = 16, .kind = TF_ATOMIC, .space = in->space};
   char *d = SLOT(char, 0);
+  a.order = (uint8_t)(in->aux >> 16 & 15);
   const char *b = SLOT(const char, 2);
   bool changed = false, cas = (in->aux & 0xFF) == CAS;
   const char *c = cas ? SLOT(const char, 3) : b;
@@ -208,7 +208,7 @@ static void encode(tf_form *f) {
   if (op == ADD) op = add_of(t);
   bool max = op == 9;
   if (op == 8 || op == 9) op = t == TF_T_s32 ? MIN_S32 + max : t == TF_T_s64 ? MIN_S64 + max : MIN_U + max;
-  f->in->aux = (uint32_t)op | tf_type_bytes(t) << 8;
+  f->in->aux = (uint32_t)op | tf_type_bytes(t) << 8 | (TF_ORDER_STRONG | tf_form_order(f)) << 16;
 }
 SELECTOR(select_atom) {
   encode(f);

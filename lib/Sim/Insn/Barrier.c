@@ -2,6 +2,7 @@
  * count, since the hardware counts by warps. Those who wait are parked behind the instruction and woken by
  * tf_barrier_complete, which also delivers the result of bar.red. */
 #include "Sim/Insn/Lanes.h"
+#include "Sim/View.h"
 
 enum { ALIGNED = TF_BAR_ALIGNED, COUNTED = 1u << 9 };
 
@@ -105,6 +106,7 @@ HANDLER(cluster_arrive) {
   (void)in;
   for (uint32_t m = mask; m; m &= m - 1)
     w->lane_phase[__builtin_ctz(m)] = w->cta->cluster->phase;
+  if (w->launch->adversarial) tf_view_release(w->cta);
   w->cta->cluster->arrived += (uint32_t)__builtin_popcount(mask);
   tf_cluster_complete(w->cta->cluster);
   w->pc++;
@@ -128,13 +130,18 @@ ALWAYS(select_cluster_wait, cluster_wait)
 
 /* Lanes and warps of one worker take turns, so their accesses are ordered already. Between workers a read-modify-write
  * of the launch orders them; a plain fence would do as well, but the thread sanitizer does not know it. */
+enum { NARROW, WIDE, PROXY }; /* aux: within the CTA, beyond it, or between the proxies of one thread only */
 HANDLER(fence) {
-  (void)in;
   (void)mask;
   (void)atomic_fetch_add(&w->launch->executed, 0);
+  if (in->aux != NARROW && w->launch->adversarial) tf_view_release(w->cta);
+  if (in->aux != PROXY) tf_check_fence(w, in->aux == WIDE);
   w->spin = true;
 }
-ALWAYS(select_fence, fence)
+SELECTOR(select_fence) {
+  f->in->aux = tf_form_has(f, "proxy") ? PROXY : tf_form_has(f, "cta") ? NARROW : WIDE;
+  return fence;
+}
 
 static const tf_row rows[] = {
 #include "Sim/Insn/Barrier.def"

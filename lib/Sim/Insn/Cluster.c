@@ -2,6 +2,7 @@
  *
  * A cluster runs on one host thread, so an object changes as a whole. Waits never block: they answer, and the program's
  * loop around them lets other warps on. */
+#include "Sim/Async.h"
 #include "Sim/Insn/Mbarrier.h"
 
 enum { DROP = 1, EXPECT = 2, COUNTED = 4, PARITY = 8, COMPLETE = 16, STAYS = 32 };
@@ -36,7 +37,7 @@ HANDLER(mbar_arrive) {
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
     uint32_t n = operand ? operand[l] : 1;
-    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, &object)) continue;
+    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, TF_ATOMIC, &object)) continue;
     uint64_t before = *object;
     bool ends = !(in->aux & EXPECT) && n == (before & TF_MBAR_COUNT) && (before & TF_MBAR_TX) == TF_MBAR_TX_0;
     if ((in->aux & STAYS) && ends) (void)tf_mbarrier_bad(w, in, l, ".noComplete completes the phase", n);
@@ -52,7 +53,7 @@ HANDLER(tx) {
   tf_access_addresses(w, in, in->op[0], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (tf_mbarrier_object(w, in, l, addr[l], in->space, &object))
+    if (tf_mbarrier_object(w, in, l, addr[l], in->space, TF_ATOMIC, &object))
       (void)(in->aux & COMPLETE ? tf_mbarrier_complete : tf_mbarrier_expect)(w, in, l, object, bytes[l]);
   }
 }
@@ -60,16 +61,23 @@ HANDLER(tx) {
 HANDLER(wait_phase) {
   uint64_t addr[TF_LANES], *object;
   uint32_t done = 0;
-  uint64_t progress = w->worker->progress; /* asking changes nothing */
+  bool kept = tf_async_kept(w->launch), polled = !w->launch->adversarial;
   tf_access_addresses(w, in, in->op[1], 0, in->imm[0], addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
-    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, &object)) continue;
+    if (!tf_mbarrier_object(w, in, l, addr[l], in->space, TF_READ, &object)) continue;
     bool asked = in->aux & PARITY ? SLOT(const uint32_t, 2)[l] & 1 : (SLOT(const uint64_t, 2)[l] & TF_MBAR_PHASE) != 0;
-    if (((*object & TF_MBAR_PHASE) != 0) != asked) done |= 1u << l;
+    if (((*object & TF_MBAR_PHASE) != 0) != asked) {
+      done |= 1u << l;
+      /* What lands now is handed on to those who wait later. */
+      if (kept && tf_async_observe(w, l, object, asked))
+        (void)tf_mbarrier_object(w, in, l, addr[l], in->space, TF_ATOMIC, &object);
+    } else if (!polled) {
+      tf_async_poll(w, object);
+      polled = true;
+    }
   }
   SET_PRED(0, done);
-  w->worker->progress = progress;
   w->spin = true;
 }
 

@@ -5,8 +5,10 @@
  * NaN results of f32 operations are the canonical 0x7FFFFFFF of the device, whatever the host makes. Those of f64 carry
  * the payload of the first operand that is NaN; which one the host would take depends on how the loop was compiled.
  * Approximate functions are computed in double precision and rounded once: the error bounds that the ISA documents for
- * the hardware (2^-22 relative or so) are met with a margin of more than 2^20. */
+ * the hardware (2^-22 relative or so) are met with a margin of more than 2^20.
+ * Adversarial launches use that margin up, see Perturb.h. */
 #include "Sim/Insn/Lanes.h"
+#include "Sim/Insn/Perturb.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -112,25 +114,42 @@ OPERATION(rcp, 1, 1.0f / a, 1.0 / a)
 OPERATION(sqrt, 1, sqrtf(a), sqrt(a))
 
 /* Divisors beyond 2^126 give 0 in the approximate form (as documented), or NaN for an infinite dividend. */
-static inline float divide_approx(float a, float b) {
+static inline float divide_approx(const tf_warp *w, float a, float b) {
   float size = fabsf(b);
   if (size > 0x1p126f && size < INFINITY)
     return fabsf(a) == INFINITY ? NAN : a != a ? a : copysignf(0.0f, a) * copysignf(1.0f, b);
-  return a / b;
+  double q = (double)a / (double)b;
+  return w->launch->adversarial ? (float)tf_perturb(w, q, TF_ERR_DIV * fabs(q)) : a / b;
 }
 HANDLER(div_approx) {
   float *d = SLOT(float, 0);
   bool ftz = in->aux & FTZ;
   SRC2(float)
-  STORE_LANES(float, d, LOAD2(float, SAME) LOAD2_FLUSH v = canonical(divide_approx(a, b)); if (ftz) v = flush(v))
+  STORE_LANES(float, d, LOAD2(float, SAME) LOAD2_FLUSH v = canonical(divide_approx(w, a, b)); if (ftz) v = flush(v))
+}
+/* The quotient of two floats, rounded to double first, is the same as rounded once. */
+HANDLER(div_perturbed) {
+  float *d = SLOT(float, 0);
+  bool ftz = in->aux & FTZ;
+  SRC2(float)
+  if (!w->launch->adversarial) {
+    (ftz ? div_f32_ftz : div_f32)(w, in, mask);
+    return;
+  }
+  for (unsigned l = 0; l < TF_LANES; l++) {
+    if (!LANE(mask, l)) continue;
+    LOAD2(float, SAME) LOAD2_FLUSH;
+    double q = (double)a / (double)b;
+    float v = canonical((float)tf_perturb(w, q, TF_ERR_DIV * fabs(q)));
+    d[l] = ftz ? flush(v) : v;
+  }
 }
 SELECTOR(select_div_approx) {
   f->in->aux = encode(f);
-  if (tf_form_has(f, "approx")) return div_approx;
-  return f->in->aux & FTZ ? div_f32_ftz : div_f32;
+  return tf_form_has(f, "approx") ? div_approx : div_perturbed;
 }
 
-#define FUNCTION(name, expr)                                                                                           \
+#define FUNCTION(name, expr, error)                                                                                    \
   HANDLER(name##_approx) {                                                                                             \
     float *d = SLOT(float, 0);                                                                                         \
     const float *pa = SLOT(const float, 1);                                                                            \
@@ -138,20 +157,37 @@ SELECTOR(select_div_approx) {
     for (unsigned l = 0; l < TF_LANES; l++) {                                                                          \
       if (!LANE(mask, l)) continue;                                                                                    \
       double a = (double)(ftz ? flush(pa[l]) : pa[l]);                                                                 \
-      float v = canonical((float)(expr));                                                                              \
+      double exact = (expr), size = fabs(exact);                                                                       \
+      float v = canonical((float)tf_perturb(w, exact, error));                                                         \
+      (void)size;                                                                                                      \
       d[l] = ftz ? flush(v) : v;                                                                                       \
     }                                                                                                                  \
   }                                                                                                                    \
-  SELECTOR(select_##name) {                                                                                            \
+  SELECTOR(select_##name##_approx) {                                                                                   \
     f->in->aux = encode(f);                                                                                            \
     return name##_approx;                                                                                              \
   }
-FUNCTION(rsqrt, 1.0 / sqrt(a))
-FUNCTION(sin, sin(a))
-FUNCTION(cos, cos(a))
-FUNCTION(lg2, log2(a))
-FUNCTION(ex2, exp2(a))
-FUNCTION(tanh, tanh(a))
+FUNCTION(rsqrt, 1.0 / sqrt(a), TF_ERR_RSQRT *size)
+FUNCTION(sin, sin(a), TF_ERR_SIN_ABS)
+FUNCTION(cos, cos(a), TF_ERR_SIN_ABS)
+FUNCTION(lg2, log2(a), a > 0.5 && a < 2 ? TF_ERR_LG2 : TF_ERR_LG2 * size)
+FUNCTION(ex2, exp2(a), TF_ERR_EX2 *size)
+FUNCTION(tanh, tanh(a), TF_ERR_TANH *size)
+/* Those that are rounded correctly have a faster way to it. */
+#define QUICK(name)                                                                                                    \
+  HANDLER(name##_quick) {                                                                                              \
+    if (w->launch->adversarial)                                                                                        \
+      name##_approx(w, in, mask);                                                                                      \
+    else                                                                                                               \
+      (in->aux & FTZ ? name##_f32_ftz : name##_f32)(w, in, mask);                                                      \
+  }                                                                                                                    \
+  SELECTOR(select_##name##_quick) {                                                                                    \
+    return select_##name##_approx(f) ? name##_quick : NULL;                                                            \
+  }
+FUNCTION(rcp, 1.0 / a, TF_ERR_RCP *size)
+FUNCTION(sqrt, sqrt(a), TF_ERR_SQRT *size)
+QUICK(rcp)
+QUICK(sqrt)
 
 HANDLER(rsqrt_f64) {
   double *d = SLOT(double, 0);

@@ -6,13 +6,23 @@
  * Packed forms apply the scalar to both halves. */
 #include "Sim/Insn/Formats.h"
 #include "Sim/Insn/Lanes.h"
+#include "Sim/Insn/Perturb.h"
 
 #include <math.h>
 
 enum { ADD, SUB, MUL, FMA, MIN, MAX, TANH, EX2 };
 /* aux: operation | flags */
-enum { FTZ = 1u << 8, SAT = 1u << 9, RELU = 1u << 10, PROPAGATE = 1u << 11, XOR_SIGN = 1u << 12, OOB = 1u << 13 };
-#define NAN16 0x7FFFu
+enum {
+  FTZ = 1u << 8,
+  SAT = 1u << 9,
+  RELU = 1u << 10,
+  PROPAGATE = 1u << 11,
+  XOR_SIGN = 1u << 12,
+  OOB = 1u << 13,
+  TWO = 1u << 14,
+  BRAIN = 1u << 15
+};
+#define NAN16     0x7FFFu
 /* What copies through tensor maps write beyond a tensor's bounds when asked for NaN; fma.oob makes 0 of products with it.
  * The ISA names the value without its bits: these are the ones that devices have been seen to write. */
 #define OOB_NAN16 0x7FF7u
@@ -140,8 +150,34 @@ SELECTOR(select_arith) {
 SELECTOR(select_fma) {
   return choose(f, FMA);
 }
+/* Approximate functions of an adversarial launch, one half. */
+static uint32_t perturbed(const tf_warp *w, bool tanh_op, bool bf16, bool ftz, uint32_t a) {
+  double x = (double)widen(ftz ? flush(a, bf16) : a, bf16), exact = tanh_op ? tanh(x) : exp2(x);
+  double error = tanh_op ? (bf16 ? TF_ERR_TANH_BF16_ABS : TF_ERR_TANH_F16_ABS)
+                         : (bf16 ? TF_ERR_EX2_BF16 : TF_ERR_EX2_F16) * fabs(exact);
+  uint32_t h = shorten(odd_float(tf_perturb(w, exact, error)), bf16);
+  return ftz ? flush(h, bf16) : h;
+}
+
+HANDLER(function) {
+  uint32_t *d = SLOT(uint32_t, 0);
+  const uint32_t *pa = SLOT(const uint32_t, 1);
+  bool pair = in->aux & TWO, bf16 = in->aux & BRAIN, ftz = in->aux & FTZ, tanh_op = (in->aux & 0xFF) == TANH;
+  if (!w->launch->adversarial) {
+    (pair ? bf16 ? any_bf16x2 : any_f16x2 : bf16 ? any_bf16 : any_f16)(w, in, mask);
+    return;
+  }
+  for (unsigned l = 0; l < TF_LANES; l++) {
+    if (!LANE(mask, l)) continue;
+    uint32_t low = perturbed(w, tanh_op, bf16, ftz, pa[l] & 0xFFFFu);
+    d[l] = low | (pair ? perturbed(w, tanh_op, bf16, ftz, pa[l] >> 16) << 16 : 0);
+  }
+}
 SELECTOR(select_function) {
-  return choose(f, strcmp(f->row->opcode, "tanh") == 0 ? TANH : EX2);
+  tf_type t = f->types[0];
+  if (!choose(f, strcmp(f->row->opcode, "tanh") == 0 ? TANH : EX2)) return NULL;
+  f->in->aux |= (t == TF_T_f16x2 || t == TF_T_bf16x2 ? TWO : 0u) | (t == TF_T_bf16 || t == TF_T_bf16x2 ? BRAIN : 0u);
+  return function;
 }
 
 /* neg and abs: the sign bits; ftz flushes first. */

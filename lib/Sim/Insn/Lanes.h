@@ -104,6 +104,13 @@
   [TF_T_u16] = name##_u16, [TF_T_s16] = name##_s16, [TF_T_u32] = name##_u32, [TF_T_s32] = name##_s32,                  \
   [TF_T_u64] = name##_u64, [TF_T_s64] = name##_s64
 
+/* TF_ORDER_… that the modifiers ask for, without STRONG: .acquire, .release, and whether the scope is wider than the CTA. */
+static inline uint32_t tf_form_order(const tf_form *f) {
+  bool both = tf_form_has(f, "acq_rel") || tf_form_has(f, "sc");
+  return (both || tf_form_has(f, "acquire") ? TF_ORDER_ACQUIRE : 0u) |
+         (both || tf_form_has(f, "release") ? TF_ORDER_RELEASE : 0u) | (tf_form_has(f, "cta") ? 0u : TF_ORDER_WIDE);
+}
+
 static inline float tf_as_float(uint32_t bits) {
   float f;
   memcpy(&f, &bits, sizeof f);

@@ -21,7 +21,8 @@ static void begin(tf_warp *w, const tf_insn *in, uint32_t op, uint32_t mask, uns
   a->part = NULL;
   a->space = in->space;
   a->ok = 0;
-  a->is_volatile = false;
+  a->order = 0;
+  a->in_flight = false;
   if (!a->mask) return;
   tf_access_addresses(w, in, op, 0, in->imm[0], a->addr);
   tf_access_resolve(w, in, a);

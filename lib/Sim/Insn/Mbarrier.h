@@ -11,6 +11,7 @@
 #define TF_SIM_INSN_MBARRIER_H
 
 #include "Sim/Insn/Lanes.h"
+#include "Sim/View.h"
 
 #define TF_MBAR_COUNT 0xFFFFFull
 #define TF_MBAR_LIVE  (1ull << 62)
@@ -64,24 +65,27 @@ static inline bool tf_mbarrier_arrive(tf_warp *w, const tf_insn *in, unsigned la
   return true;
 }
 
-/* One lane's object at a shared address, or false after a report. kind: TF_WRITE makes it, all else is TF_ATOMIC. */
+/* One lane's object at a shared address, or false after a report. kind: TF_WRITE makes or ends it and is weak, TF_READ waits
+ * and acquires, TF_ATOMIC arrives and releases. */
 static inline bool tf_mbarrier_access(tf_warp *w, const tf_insn *in, unsigned lane, uint64_t address, unsigned space,
                                       tf_access_kind kind, uint64_t **out) {
-  tf_access a = {.mask = 1u << lane, .bytes = 8, .kind = (uint8_t)kind, .space = (uint8_t)space, .is_volatile = true};
+  tf_access a = {.mask = 1u << lane, .bytes = 8, .kind = (uint8_t)kind, .space = (uint8_t)space};
+  if (kind != TF_WRITE) a.order = TF_ORDER_STRONG | TF_ORDER_ACQUIRE | TF_ORDER_RELEASE | TF_ORDER_WIDE;
   a.addr[lane] = address;
   tf_access_fill(&a);
   tf_access_slow(w, in, &a);
   if (!a.ok) return false;
+  if (w->launch->adversarial && kind == TF_ATOMIC) tf_view_release(w->cta);
   if (w->watch) tf_check_access(w, in, &a);
   *out = (uint64_t *)(void *)a.ptr[lane];
-  w->worker->progress++;
+  w->worker->progress += kind != TF_READ; /* asking changes nothing */
   return true;
 }
 
 /* The same for an object that must be live. */
 static inline bool tf_mbarrier_object(tf_warp *w, const tf_insn *in, unsigned lane, uint64_t address, unsigned space,
-                                      uint64_t **out) {
-  if (!tf_mbarrier_access(w, in, lane, address, space, TF_ATOMIC, out)) return false;
+                                      tf_access_kind kind, uint64_t **out) {
+  if (!tf_mbarrier_access(w, in, lane, address, space, kind, out)) return false;
   if (**out & TF_MBAR_LIVE) return true;
   tf_find(w, in, lane, TF_FIND_mbarrier, address, 8, "no mbarrier was initialised at this address");
   return false;

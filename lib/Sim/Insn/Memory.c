@@ -3,7 +3,7 @@
  *   dense: lane l's element e at base + l * bytes + e * size; the loops become vector moves */
 #include "Sim/Insn/Lanes.h"
 
-enum { STRONG = 1u << 8 }; /* aux: number of elements | STRONG */
+enum { ORDER_AT = 8, ORDER = 15u << ORDER_AT }; /* aux: number of elements | TF_ORDER_… << 8 */
 
 static inline void begin(tf_warp *w, const tf_insn *in, uint32_t mask, tf_access *a, uint32_t op, unsigned size,
                          unsigned kind) {
@@ -13,13 +13,12 @@ static inline void begin(tf_warp *w, const tf_insn *in, uint32_t mask, tf_access
   a->kind = (uint8_t)kind;
   a->part = NULL;
   a->space = in->space;
+  a->order = (uint8_t)((in->aux & ORDER) >> ORDER_AT);
+  a->in_flight = false;
   tf_access_addresses(w, in, op, 0, in->imm[0], a->addr);
   tf_access_resolve(w, in, a);
-  if (w->watch) {
-    a->is_volatile = in->aux & STRONG;
-    tf_check_access(w, in, a);
-  }
-  if (in->aux & STRONG) w->spin = true;
+  if (w->watch) tf_check_access(w, in, a);
+  if (a->order) w->spin = true;
 }
 
 /* M: type in memory; S: lane of the register, into which M is extended. */
@@ -167,7 +166,7 @@ static bool encode(tf_form *f, unsigned list) {
   /* The race checker wants the width of the registers and of what is stored of them. */
   f->in->aux = n | (uint32_t)f->width[f->first[list]] << 16 | (uint32_t)tf_type_bytes(f->types[0]) << 24;
   for (int i = 0; strong[i]; i++)
-    if (tf_form_has(f, strong[i])) f->in->aux |= STRONG;
+    if (tf_form_has(f, strong[i])) f->in->aux |= (TF_ORDER_STRONG | tf_form_order(f)) << ORDER_AT;
   return true;
 }
 

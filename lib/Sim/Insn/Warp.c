@@ -174,10 +174,7 @@ SELECTOR(select_elect) {
   return elect;
 }
 
-HANDLER(meet) {
-  EACH_GROUP(tf_check_warp_sync(w, group))
-}
-SELECTOR(select_meet) {
+HANDLER(meet){EACH_GROUP(tf_check_warp_sync(w, group))} SELECTOR(select_meet) {
   (void)f;
   return meet;
 }

@@ -78,7 +78,8 @@ static void unit_access(tf_warp *w, const tf_insn *in, uint32_t mask, const tran
   a->kind = (uint8_t)kind;
   a->part = NULL;
   a->space = in->space;
-  a->is_volatile = false;
+  a->order = 0;
+  a->in_flight = false;
   tf_access_addresses(w, in, base, 0, in->imm[0], a->addr);
   for (unsigned l = 0; l < TF_LANES; l++) {
     unsigned e = l * share(t->f) + i * t->per_unit, o = e / t->f.inner, n = e % t->f.inner;

@@ -1,0 +1,82 @@
+/* The race checker's state: happens-before by vector clocks on three levels.
+ *
+ *   lanes of one warp      know[b][a]: accesses of lane a before this clock are ordered before lane b
+ *   warps of one CTA       seen[w][u]: accesses of warp u before this clock are ordered before warp w
+ *   CTAs of the grid       row[d]:     accesses of CTA d before this clock are ordered before this CTA
+ *
+ * All clocks of a CTA are values of one counter, which ticks whenever something is published, so that an access needs one
+ * number to be held against any of them. Launches run on one worker while this checker is on.
+ *
+ * Barriers and bar.warp.sync publish and take over. An access that is atomic, volatile or of another strong kind takes
+ * over what its address's variable holds if it reads; if it writes, it publishes there what the warp's last fence
+ * covered, or with .release everything so far. A flag that is set without a fence before it orders nothing. */
+#ifndef TF_SIM_RACE_H
+#define TF_SIM_RACE_H
+
+#include "Sim/Check.h"
+#include "Sim/Shadow.h"
+
+/* Sorted pairs (CTA, clock). */
+typedef struct tf_clockset {
+  uint32_t *cta, *clock;
+  size_t count, cap;
+} tf_clockset;
+
+/* A synchronisation variable: an address of strong accesses. */
+typedef struct tf_race_variable {
+  struct tf_race_variable *next;
+  uint64_t address;
+  uint32_t *clock; /* of the CTA's warps; null while nothing was published */
+  tf_clockset ctas;
+  uint32_t lanes[TF_LANES]; /* per warp of the CTA: lanes that took part */
+} tf_race_variable;
+
+enum { TF_RACE_CTA_VARIABLES = 64, TF_RACE_VARIABLES = 4096, TF_RACE_RECENT = 16 };
+
+typedef struct tf_race_warp {
+  uint32_t know[TF_LANES][TF_LANES];
+  uint32_t fenced[TF_LANES]; /* what the last fence covered of each warp of the CTA */
+  uint32_t fenced_cta;       /* the CTA's clock at the last fence that reaches beyond it; 0: none */
+  struct {
+    uintptr_t tag;
+    uint32_t clock, event;
+  } recent[TF_RACE_RECENT]; /* events by instruction */
+} tf_race_warp;
+
+typedef struct tf_race_cta {
+  struct tf_race_cta *next, *previous;
+  tf_cta *cta;
+  uint32_t clock;
+  uint32_t seen[TF_LANES][TF_LANES];
+  uint32_t at_barrier[TF_BARRIERS][TF_LANES];
+  tf_race_warp *warp;
+  tf_clockset row;
+  tf_shadow shared;
+  tf_race_variable *variables[TF_RACE_CTA_VARIABLES];
+} tf_race_cta;
+
+typedef struct tf_race {
+  tf_race_cta *ctas; /* resident */
+  tf_shadow global;
+  tf_shadow_use use;
+  tf_event *events; /* [0] is never used */
+  uint32_t event_count, event_cap;
+  uint32_t *moved; /* while collecting: where each event goes */
+  tf_race_variable *variables[TF_RACE_VARIABLES];
+} tf_race;
+
+static inline uint32_t tf_race_who(const tf_warp *w) {
+  return (uint32_t)w->cta->linear * TF_LANES + w->index;
+}
+
+/* RaceClock.c: accesses of the clock's CTA before this value are ordered before `cta`; 0: none. */
+uint32_t tf_clockset_get(const tf_clockset *set, uint32_t cta);
+/* What a strong access of a lane to the variable at `key` takes over and publishes. */
+void tf_race_synchronise(tf_warp *w, unsigned lane, uint64_t key, bool global, unsigned kind, unsigned order);
+
+/* RaceEvent.c: the event of an instruction of the warp now; 0: out of memory, or a grid of too many CTAs to tell apart. */
+uint32_t tf_race_event(tf_warp *w, const tf_insn *in, unsigned flags);
+/* Keeps use.most_bytes. */
+void tf_race_measure(tf_race *race);
+
+#endif
