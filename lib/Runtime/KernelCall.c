@@ -97,6 +97,7 @@ static tf_status check_sizes(const frame *f, tf_geometry *g) {
   const tf_mkernel *m = f->kernel->manifest;
   tf_status status = complete(f, m->default_grid, g->grid, "grid");
   if (status == TF_OK) status = complete(f, m->default_block, g->block, "block");
+  if (status == TF_OK && tf_geometry_is_empty(g)) return TF_OK; /* no threads, so nothing that they could lack */
   if (status == TF_OK) status = check_product(f, m->grid_size, g->grid, "grid", "CTAs");
   if (status == TF_OK) status = check_product(f, m->block_size, g->block, "block", "threads");
   if (status == TF_OK) status = add_own_smem(f, g);

@@ -26,7 +26,7 @@ static tf_status refuse(tf_kernel *k, const char *format, ...) {
 
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
-static bool is_empty(const tf_geometry *g) {
+bool tf_geometry_is_empty(const tf_geometry *g) {
   for (int i = 0; i < 3; i++)
     if (g->grid[i] == 0 || g->block[i] == 0) return true;
   return false;
@@ -232,7 +232,7 @@ static tf_status check_cooperative(tf_kernel *k, const tf_geometry *g, CUstream 
 
 tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, void **params) {
   tf_status status = check_extents(kernel, geometry);
-  if (status != TF_OK || is_empty(geometry)) return status;
+  if (status != TF_OK || tf_geometry_is_empty(geometry)) return status;
   status = check_block(kernel, geometry);
   if (status == TF_OK) status = check_cluster(kernel, geometry);
   if (status == TF_OK) status = prepare_shared(kernel, geometry);

@@ -114,6 +114,9 @@ typedef struct tf_geometry {
   bool cooperative, programmatic_stream_serialization;
 } tf_geometry;
 
+/* An extent of 0: such a launch succeeds and does nothing. */
+bool tf_geometry_is_empty(const tf_geometry *geometry);
+
 /* Checks the geometry against kernel and device and launches with the parameters' addresses; `label` leads messages
  * ("kernel 'k'"). An empty grid or block succeeds without a launch. */
 TF_NODISCARD tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,

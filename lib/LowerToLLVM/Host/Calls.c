@@ -21,7 +21,7 @@ static argument scalar_argument(tf_host *host, const tf_expr *arg, const tf_expr
   tf_host_scalar value = tf_host_scalar_of(host, arg);
   if (value.dtype == want) return (argument){TF_COMPILED_BITS, tf_host_bits(host, value), NULL};
   if (tf_dtype_get_class(want) != TF_CLASS_FLOAT) return (argument){TF_COMPILED_INT, value.value, NULL};
-  LLVMValueRef number = tf_host_convert(host, value, TF_DTYPE_F64).value;
+  LLVMValueRef number = tf_host_scalar_as(host, arg, TF_DTYPE_F64).value;
   return (argument){TF_COMPILED_FLOAT, LLVMBuildBitCast(host->builder, number, host->module->word, ""), NULL};
 }
 

@@ -127,6 +127,8 @@ const tf_host_binding *tf_host_find(const tf_host *host, const tf_expr *var); /*
 
 /* ---- Scalars (Scalar.c, Arithmetic.c) ---- */
 tf_host_scalar tf_host_scalar_of(tf_host *host, const tf_expr *expr);
+/* Converted to another dtype; literals take it from the start. */
+tf_host_scalar tf_host_scalar_as(tf_host *host, const tf_expr *expr, tf_dtype dtype);
 /* An integer expression as i64. */
 LLVMValueRef tf_host_integer(tf_host *host, const tf_expr *expr);
 LLVMValueRef tf_host_condition(tf_host *host, const tf_expr *expr);

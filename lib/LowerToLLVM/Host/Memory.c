@@ -22,9 +22,8 @@ void tf_host_copy(tf_host *host, const tf_stmt *stmt) {
 }
 
 void tf_host_fill(tf_host *host, const tf_stmt *stmt) {
-  const tf_expr *tensor = stmt->evaluate.args[TF_ARG_FILL_tensor];
-  tf_host_scalar value = tf_host_scalar_of(host, stmt->evaluate.args[TF_ARG_FILL_value]);
-  LLVMValueRef bits = tf_host_bits(host, tf_host_convert(host, value, tf_type_dtype(tensor->type)));
+  const tf_expr *tensor = stmt->evaluate.args[TF_ARG_FILL_tensor], *value = stmt->evaluate.args[TF_ARG_FILL_value];
+  LLVMValueRef bits = tf_host_bits(host, tf_host_scalar_as(host, value, tf_type_dtype(tensor->type)));
   tf_host_checked(host, TF_HOST_MEMBER(fill), 2, (LLVMValueRef[]){tf_host_view(host, tensor), bits});
 }
 

@@ -201,6 +201,13 @@ tf_host_scalar tf_host_scalar_of(tf_host *host, const tf_expr *expr) {
   }
 }
 
+/* A float literal has no rounding of its own behind it: 0.1 is the f64 next to a tenth, not the f32. */
+tf_host_scalar tf_host_scalar_as(tf_host *host, const tf_expr *expr, tf_dtype dtype) {
+  if (expr->kind == TF_EXPR_CONSTANT && is_float(dtype_of(expr)))
+    return rounded(host, dtype, LLVMConstReal(host->module->real, expr->constant.f));
+  return tf_host_convert(host, tf_host_scalar_of(host, expr), dtype);
+}
+
 LLVMValueRef tf_host_integer(tf_host *host, const tf_expr *expr) {
   return tf_host_scalar_of(host, expr).value;
 }

@@ -98,8 +98,7 @@ static LLVMValueRef clip_array(tf_host *host, const tf_view *view) {
 
 static LLVMValueRef clip_bits(tf_host *host, const tf_view *view) {
   if (!view->clip_value) return tf_host_int(host, 0);
-  tf_host_scalar value = tf_host_scalar_of(host, view->clip_value);
-  return tf_host_bits(host, tf_host_convert(host, value, tf_type_dtype(view->type)));
+  return tf_host_bits(host, tf_host_scalar_as(host, view->clip_value, tf_type_dtype(view->type)));
 }
 
 /* ---- The struct ---- */
