@@ -271,6 +271,42 @@ static CUresult do_cuMemcpyDtoHAsync(void *dst, CUdeviceptr src, size_t bytes, C
   return CUDA_SUCCESS;
 }
 
+static CUresult do_cuMemcpyDtoDAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream) {
+  (void)stream;
+  memcpy((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, bytes);
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream) {
+  (void)stream;
+  const char *from = c->srcMemoryType == CU_MEMORYTYPE_HOST ? c->srcHost : (const void *)(uintptr_t)c->srcDevice;
+  char *to = c->dstMemoryType == CU_MEMORYTYPE_HOST ? c->dstHost : (void *)(uintptr_t)c->dstDevice;
+  if (c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t row = 0; row < c->Height; row++)
+    memcpy(to + row * c->dstPitch, from + row * c->srcPitch, c->WidthInBytes);
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream) {
+  (void)stream;
+  for (size_t i = 0; i < count; i++)
+    memcpy((char *)(uintptr_t)dst + 2 * i, &value, 2);
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned value, size_t width, size_t height,
+                                      CUstream stream) {
+  (void)stream;
+  if (pitch < 4 * width) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < width * height; i++)
+    memcpy((char *)(uintptr_t)dst + i / width * pitch + 4 * (i % width), &value, 4);
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuMemsetD32Async(CUdeviceptr dst, unsigned value, size_t count, CUstream stream) {
+  return do_cuMemsetD2D32Async(dst, 4 * count, value, count, 1, stream);
+}
+
 static CUresult do_cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream) {
   (void)stream;
   memset((void *)(uintptr_t)dst, value, count);
@@ -405,7 +441,12 @@ static const tf_driver implemented = {
     .cuMemFreeAsync = do_cuMemFreeAsync,
     .cuMemcpyHtoDAsync = do_cuMemcpyHtoDAsync,
     .cuMemcpyDtoHAsync = do_cuMemcpyDtoHAsync,
+    .cuMemcpyDtoDAsync = do_cuMemcpyDtoDAsync,
+    .cuMemcpy2DAsync = do_cuMemcpy2DAsync,
     .cuMemsetD8Async = do_cuMemsetD8Async,
+    .cuMemsetD16Async = do_cuMemsetD16Async,
+    .cuMemsetD32Async = do_cuMemsetD32Async,
+    .cuMemsetD2D32Async = do_cuMemsetD2D32Async,
     .cuStreamCreate = do_cuStreamCreate,
     .cuStreamDestroy = do_cuStreamDestroy,
     .cuStreamSynchronize = do_cuStreamSynchronize,
