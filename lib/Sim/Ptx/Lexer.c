@@ -31,6 +31,7 @@ static int digit_of(char c) {
 }
 
 static void skip_block_comment(tf_lexer *lx) {
+  const char *start = lx->at;
   lx->at += 2;
   while (lx->at < lx->end) {
     if (*lx->at == '*' && lx->at + 1 < lx->end && lx->at[1] == '/') {
@@ -39,6 +40,7 @@ static void skip_block_comment(tf_lexer *lx) {
     }
     if (*lx->at++ == '\n') lx->line++;
   }
+  lx->unclosed = start;
 }
 
 static void skip_line(tf_lexer *lx) {
@@ -199,6 +201,11 @@ static tf_tok punct(tf_lexer *lx) {
 
 tf_tok tf_lexer_next(tf_lexer *lx) {
   skip_space(lx);
+  if (lx->unclosed) {
+    tf_tok bad = {.kind = TF_TOK_BAD, .line = lx->line, .text = lx->unclosed, .length = 2};
+    lx->unclosed = NULL;
+    return bad;
+  }
   if (lx->at >= lx->end) return token(lx, TF_TOK_END, lx->at);
   const char *start = lx->at;
   char c = *start;

@@ -32,6 +32,7 @@ typedef struct tf_tok {
 
 typedef struct tf_lexer {
   const char *at, *end;
+  const char *unclosed; /* a comment that lacks its end: the next token, a bad one */
   uint32_t line;
 } tf_lexer;
 

@@ -97,7 +97,7 @@ static const example examples[] = {
      "st.global.u32 [%rd1], %r0;\nxor.b32 %r6, %r0, 32; mul.wide.u32 %rd2, %r6, 4; add.u64 %rd2, %rd0, %rd2; "
      "ld.global.u32 %r7, [%rd2];",
      "data race", 9, 1, 64, false},
-    {"count no multiple of a warp", "\nbar.sync 1, 48;", "barrier count", 9, 1, 64, false},
+    {"count no multiple of a warp", "mov.u32 %r6, 48;\nbar.sync 1, %r6;", "barrier count", 9, 1, 64, false},
     {"id out of range", "\nmov.u32 %r6, 16; bar.sync %r6;", "barrier id", 9, 1, 64, false},
     {"two counts at once", "setp.eq.u32 %p1, %r5, 0; @%p1 bra $a;\nbar.sync 1, 64; bra $e; $a: bar.sync 1, 96; $e:",
      "barrier count", 9, 1, 64, false},

@@ -21,7 +21,7 @@ static const char ptx[] =
          "[%rd5], %f3; ret; }\n"
          ".visible .entry poke(.param .u64 x) { .reg .b64 %rd; ld.param.u64 %rd, [x];\nst.global.u32 [%rd+65536], 1; "
          "ret; }\n"
-         ".visible .entry dyn(.param .u64 x) { .extern .shared .align 4 .b8 s[]; .reg .b32 %r<3>; .reg .b64 %rd; "
+         ".extern .shared .align 4 .b8 s[];\n.visible .entry dyn(.param .u64 x) { .reg .b32 %r<3>; .reg .b64 %rd; "
          "ld.param.u64 %rd, [x]; mov.u32 %r1, 5; "
          "st.shared.u32 [s+60000], %r1; ld.shared.u32 %r2, [s+60000]; st.global.u32 [%rd], %r2; ret; }\n"
          ".visible .entry stop() { trap; }\n";

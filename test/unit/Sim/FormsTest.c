@@ -252,13 +252,13 @@ static void write_access(char *out, unsigned mode, const char *type, unsigned n,
   const char *hint = strstr(modes[mode].load, "cache_hint") ? ", %rd3" : "";
   sprintf(load, "%s%s.%s %s, [%s]%s;\n", modes[mode].load, vector, type, list,
           space == 'c'          ? "constant"
-          : space == 'p'        ? "slot"
+          : space == 'p'        ? "back"
           : space == 'e'        ? "q"
           : strchr("sl", space) ? "%rd2"
                                 : "%rd1",
           hint);
   sprintf(store, "%s%s.%s [%s], %s%s;\n", modes[mode].store, vector, type,
-          space == 'p'          ? "slot"
+          space == 'p'          ? "to"
           : strchr("sl", space) ? "%rd2"
                                 : "%rd1+32",
           list, hint);
@@ -267,6 +267,10 @@ static void write_access(char *out, unsigned mode, const char *type, unsigned n,
     k += (size_t)sprintf(out + k,
                          ".const .align 32 .b8 constant[32] = {1, 130, 3, 132, 5, 134, 7, 136, 9, 138, 11, 140, 13, "
                          "142, 15, 144, 17, 146, 19, 148, 21, 150, 23, 152, 25, 154, 27, 156, 29, 158, 31, 160};\n");
+  if (space == 'p')
+    k += (size_t)sprintf(out + k, ".func (.param .align 32 .b8 o[32]) same(.param .align 32 .b8 i[32]) {\n.reg .b64 "
+                                  "%%c<4>; ld.param.v2.b64 {%%c0, %%c1}, [i]; ld.param.v2.b64 {%%c2, %%c3}, [i+16];\n"
+                                  "st.param.v2.b64 [o], {%%c0, %%c1}; st.param.v2.b64 [o+16], {%%c2, %%c3}; ret; }\n");
   k += (size_t)sprintf(out + k,
                        ".visible .entry k(.param .u64 p, .param .align 32 .b8 q[32]) {\n.reg .%s %%t<9>; .reg .b64 "
                        "%%rd<5>; .reg .b32 %%r;\n"
@@ -278,9 +282,10 @@ static void write_access(char *out, unsigned mode, const char *type, unsigned n,
                          ".shared .align 32 .b8 s[1024]; mov.u64 %%rd2, s; mul.wide.u32 %%rd4, %%r, 32; add.u64 "
                          "%%rd2, %%rd2, %%rd4;\n");
   if (space == 'l') k += (size_t)sprintf(out + k, ".local .align 32 .b8 s[32]; mov.u64 %%rd2, s;\n");
-  if (space == 'p') k += (size_t)sprintf(out + k, "{ .param .align 32 .b8 slot[32];\n");
+  if (space == 'p') k += (size_t)sprintf(out + k, "{ .param .align 32 .b8 to[32]; .param .align 32 .b8 back[32];\n");
   bool through = strchr("slp", space) != NULL;
   if (through) k += (size_t)sprintf(out + k, "ld.global%s.%s %s, [%%rd1];\n%s", vector, type, list, store);
+  if (space == 'p') k += (size_t)sprintf(out + k, "call.uni (back), same, (to);\n");
   k += (size_t)sprintf(out + k, "%s", load);
   if (!is_float && !wide && n * bits_of(type) <= 128)
     k += (size_t)sprintf(out + k, "st.global.b64 [%%rd1+56], %%t0;\n");

@@ -198,7 +198,7 @@ static const char *const misuses[] = {
     "mbarrier.arrive.shared.b64 %rd2, [m];",
     "mbarrier.init.shared.b64 [m], 1; mbarrier.inval.shared.b64 [m]; mbarrier.test_wait.shared.b64 %p1, [m], 0;",
     "mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.shared.b64 %rd2, [m], 3;",
-    "mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.shared.b64 %rd2, [m], 0;",
+    "mbarrier.init.shared.b64 [m], 2; mov.b32 %r3, 0; mbarrier.arrive.shared.b64 %rd2, [m], %r3;",
     "mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.noComplete.shared.b64 %rd2, [m], 2;",
     "mbarrier.init.shared.b64 [m], 2; mbarrier.expect_tx.shared.b64 [m], 1048575; mbarrier.expect_tx.shared.b64 [m], "
     "1;",

@@ -29,10 +29,13 @@ static void save(const char *text, size_t length, const char *suffix) {
 void ptx_refused(const char *text) {
   save(text, strlen(text), "bad");
 }
+void ptx_accepted(const char *text) {
+  save(text, strlen(text), "ptx");
+}
 
 tf_status __wrap_tf_sim_module_load(tf_sim_device *device, const char *text, size_t length, char *message,
                                     size_t message_size, tf_sim_module **out) {
   tf_status status = __real_tf_sim_module_load(device, text, length, message, message_size, out);
-  if (status == TF_OK || status == TF_UNSUPPORTED) save(text, length, "ptx");
+  if (status == TF_OK) save(text, length, "ptx");
   return status;
 }
