@@ -52,7 +52,7 @@ typedef tf_status (*tf_intrinsic_lower_fn)(void *user, const tf_intrinsic_loweri
 
 typedef struct tf_intrinsic_options {
   size_t size;
-  const char *name; /* snake_case: [a-z][a-z0-9_]*, no op of the language */
+  const char *name; /* snake_case: [a-z][a-z0-9_]*, no name of the language */
   unsigned param_count;
   const char *const *params;     /* identifiers, all different */
   const char *ptx;               /* an instruction template with {param} operands instead of lower, or null */
@@ -65,7 +65,8 @@ typedef struct tf_intrinsic_options {
 
 /* Creates the declaration; it belongs to the context. Strings are copied. TF_INVALID_ARGUMENT, with a diagnostic in the
  * context where there is one, for: null, a name or parameter that is no identifier of the form above, parameters of the same
- * name, a template and a callback both, a template that names no parameter in {…}. Uses of two declarations of one name in one module are refused by the builder. */
+ * name, a template and a callback both, a template that names no parameter in {…}. The builder refuses two declarations of one name in a
+ * module, and one with a function's name. */
 TF_API TF_NODISCARD tf_status tf_intrinsic_create(tf_context *context, const tf_intrinsic_options *options,
                                                   const tf_intrinsic **out);
 

@@ -76,6 +76,15 @@ void tf_builder_begin_module(tf_builder *builder, const char *name, const char *
   tf_build_run(builder, begin_module, &(module_in){name, entry});
 }
 
+/* A call in the text has to mean one thing. */
+static bool names_are_apart(tf_builder *b) {
+  for (size_t i = 0; i < b->intrinsics.count; i++)
+    for (size_t k = 0; k < b->functions.count; k++)
+      if (b->functions.items[k]->function.name == b->intrinsics.items[i]->name)
+        return tf_builder_misuse(b, b->intrinsics.items[i]->name, "a function and an intrinsic have this name");
+  return true;
+}
+
 static void finish_module(tf_build *build) {
   tf_builder *b = build->builder;
   const tf_module **out = (const tf_module **)(uintptr_t)build->in;
@@ -83,7 +92,7 @@ static void finish_module(tf_build *build) {
     tf_builder_misuse(b, "finish", b->begun ? "the module is finished already" : "no module was begun");
   } else if (b->depth) {
     tf_builder_misuse(b, "finish", "a block is still open: tf_builder_end is missing");
-  } else {
+  } else if (names_are_apart(b)) {
     b->finished = true;
     *out = tf_module_new(b->context, b->name, b->entry, (unsigned)b->functions.count, b->functions.items,
                          (unsigned)b->intrinsics.count, b->intrinsics.items);

@@ -175,11 +175,63 @@ static bool no_keywords(tf_elab *e, const char *name, unsigned count, const tf_a
   return true;
 }
 
+/* Arguments by name, of a function or intrinsic with these parameters, at the parameters' places. Those by position stand
+ * before them; without any name the count is the caller's business. */
+static bool place_keywords(tf_elab *e, const tf_call_site *site, unsigned param_count, const char *const *params,
+                           unsigned *count, tf_argument **args) {
+  unsigned first = 0;
+  while (first < *count && !(*args)[first].keyword)
+    first++;
+  if (first == *count) return true;
+  tf_argument *placed = TF_ARENA_ARRAY(e->scratch, tf_argument, param_count + 1);
+  bool *given = TF_ARENA_ARRAY(e->scratch, bool, param_count + 1);
+  for (unsigned i = 0; i < *count; i++) {
+    const tf_argument *arg = &(*args)[i];
+    unsigned at = arg->keyword ? 0 : i;
+    while (at < param_count && arg->keyword && strcmp(params[at], arg->keyword) != 0)
+      at++;
+    if (at >= param_count || given[at]) {
+      if (at < param_count)
+        tf_report(e->context, arg->loc, CALL_TWICE, site->name, params[at]);
+      else if (arg->keyword)
+        tf_report(e->context, arg->loc, CALL_KEYWORD, site->name, arg->keyword);
+      else
+        tf_report(e->context, site->loc, CALL_COUNT, site->name, "", param_count, *count);
+      return false;
+    }
+    placed[at] = *arg;
+    given[at] = true;
+  }
+  for (unsigned i = 0; i < param_count; i++)
+    if (!given[i]) {
+      tf_report(e->context, site->loc, CALL_MISSING, site->name, params[i]);
+      return false;
+    }
+  *count = param_count;
+  *args = placed;
+  return true;
+}
+
+static bool place_of_function(tf_elab *e, const tf_function_decl *callee, tf_loc loc, unsigned *count,
+                              tf_argument **args) {
+  const char **names = TF_ARENA_ARRAY(e->scratch, const char *, callee->param_count);
+  for (unsigned i = 0; i < callee->param_count; i++)
+    names[i] = callee->params[i]->var.name;
+  return place_keywords(e, &(tf_call_site){e->context, callee->name, loc}, callee->param_count, names, count, args);
+}
+
+static bool place_of_intrinsic(tf_elab *e, const tf_intrinsic *decl, tf_loc loc, unsigned *count, tf_argument **args) {
+  const char **names = TF_ARENA_ARRAY(e->scratch, const char *, decl->param_count);
+  for (unsigned i = 0; i < decl->param_count; i++)
+    names[i] = decl->params[i].name;
+  return place_keywords(e, &(tf_call_site){e->context, decl->name, loc}, decl->param_count, names, count, args);
+}
+
 static const tf_stmt *call_function(tf_elab *e, const tf_function_decl *callee, tf_loc loc, unsigned count,
                                     tf_argument *args) {
   const char *text = NULL;
   if (has_error(count, args) || !tf_take_loc_text(e, &count, args, &text)) return NULL;
-  if (!callee->type || !no_keywords(e, callee->name, count, args)) return NULL;
+  if (!callee->type || !place_of_function(e, callee, loc, &count, &args)) return NULL;
   const tf_expr **exprs = TF_ARENA_ARRAY(e->scratch, const tf_expr *, count);
   for (unsigned i = 0; i < count; i++) {
     const tf_type *type = i < callee->param_count ? tf_type_element(callee->type, i) : NULL;
@@ -204,8 +256,8 @@ const tf_stmt *tf_function_call(tf_elab *e, const tf_node *call) {
 
 static void call_intrinsic(tf_elab *e, const tf_intrinsic *decl, tf_loc loc, unsigned count, tf_argument *args) {
   const char *text = NULL;
-  if (has_error(count, args) || !tf_take_loc_text(e, &count, args, &text) || !no_keywords(e, decl->name, count, args))
-    return;
+  if (has_error(count, args) || !tf_take_loc_text(e, &count, args, &text)) return;
+  if (!place_of_intrinsic(e, decl, loc, &count, &args)) return;
   if (count != decl->param_count) {
     tf_report(e->context, loc, CALL_COUNT, decl->name, "", decl->param_count, count);
     return;

@@ -223,9 +223,20 @@ static section *declare_section(unit *u, const tf_block_syntax *block, bool top)
 }
 
 /* ---- Definitions ---- */
+/* A call has to mean one thing: no function and intrinsic of one name. */
+static void check_one_meaning(tf_elab *e, const item *it) {
+  const char *name = it->function ? it->function->name : it->intrinsic ? it->intrinsic->name : NULL;
+  const tf_binding *other = name ? tf_peek_binding(e, name) : NULL;
+  if (!other || other->value.kind != (it->function ? TF_VALUE_INTRINSIC : TF_VALUE_FUNCTION)) return;
+  tf_loc here = it->node->def.name_loc;
+  tf_report(e->context, it->function ? other->loc : here, INTRINSIC_NAME, name, "a function has it");
+  tf_report(e->context, it->function ? here : other->loc, FUNCTION_HERE, name);
+}
+
 static void bind_functions(tf_elab *e, const section *s) {
   for (unsigned i = 0; i < s->count; i++) {
     const item *it = &s->items[i];
+    check_one_meaning(e, it);
     if (it->function)
       tf_bind(e, it->function->name, (tf_value){.kind = TF_VALUE_FUNCTION, .function = it->function},
               it->node->def.name_loc);

@@ -113,14 +113,16 @@ static bool is_expr_annotation(tf_elab *e, const tf_node *annotation) {
   return name.kind == TF_NAME_SPECIAL && name.index == TF_SPECIAL_EXPR;
 }
 
-/* snake_case, and no op's name: a call of it must not read as the op's. */
+/* snake_case, and no name of the language: a call of it must not read as something else. */
 static bool check_name(tf_elab *e, const tf_node *node) {
   const char *name = node->def.name;
-  tf_op op;
   bool snake = name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0' && name[0] >= 'a';
-  bool is_op = tf_op_from_name(name, &op);
-  if (snake && !is_op) return true;
-  tf_report(e->context, node->def.name_loc, INTRINSIC_NAME, name, is_op ? "an op has it" : "it is not in snake_case");
+  tf_name known = tf_name_resolve(e->context, name);
+  if (snake && known.kind == TF_NAME_UNKNOWN) return true;
+  tf_report(e->context, node->def.name_loc, INTRINSIC_NAME, name,
+            !snake                     ? "it is not in snake_case"
+            : known.kind == TF_NAME_OP ? "an op has it"
+                                       : "the language has it");
   return false;
 }
 

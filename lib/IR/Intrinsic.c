@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "IR/Nodes.h"
+#include "IR/StaticCall.h"
 
 static bool is_snake_case(const char *name) {
   if (!name || !islower((unsigned char)name[0])) return false;
@@ -80,8 +80,8 @@ static bool check_params(tf_context *context, const tf_intrinsic_options *option
 
 static bool check_options(tf_context *context, const tf_intrinsic_options *options) {
   if (!is_snake_case(options->name)) return refuse(context, options->name, "the name is not in snake_case");
-  if (tf_op_from_name(options->name, NULL))
-    return refuse(context, options->name, "an op of the language has this name");
+  if (tf_name_resolve(context, options->name).kind != TF_NAME_UNKNOWN)
+    return refuse(context, options->name, "an op, a function or a value of the language has this name");
   if (options->ptx && options->lower) return refuse(context, options->name, "it has both a template and a callback");
   return check_params(context, options);
 }

@@ -404,6 +404,28 @@ START_TEST(intrinsic_declarations) {
 }
 END_TEST
 
+/* In text a call of it would mean the function or the statement. */
+START_TEST(an_intrinsic_and_a_function_of_one_name) {
+  tf_intrinsic_options options = TF_INTRINSIC_OPTIONS_INIT;
+  tf_function_options function = TF_FUNCTION_OPTIONS_INIT;
+  const tf_intrinsic *made = NULL;
+  const tf_module *module = NULL;
+  options.name = "store"; /* the language has it */
+  ck_assert_int_eq(tf_intrinsic_create(context, &options, &made), TF_INVALID_ARGUMENT);
+  options.name = "warm_up";
+  ck_assert_int_eq(tf_intrinsic_create(context, &options, &made), TF_OK);
+  function.output_count = 0;
+  tf_builder_begin_module(b, NULL, NULL);
+  tf_builder_begin_function(b, "warm_up", &function);
+  tf_builder_intrinsic(b, made, 0, NULL);
+  tf_builder_end(b);
+  ck_assert_int_eq(tf_builder_finish(b, &module), TF_INVALID_ARGUMENT);
+  ck_assert_ptr_null(module);
+  ck_assert_ptr_nonnull(
+      strstr(tf_context_diagnostic(context, 1)->message, "a function and an intrinsic have this name"));
+}
+END_TEST
+
 /* One of text and one of C have one name: a module can use either, not both. */
 START_TEST(an_intrinsic_of_text_and_one_of_c) {
   static const char text[] = "@intrinsic\ndef warm_up(x: Expr) -> None:\n    pass\n"
@@ -449,6 +471,7 @@ int main(void) {
   tcase_add_test(tests, launch_attributes_are_interned);
   tcase_add_test(tests, intrinsic_declarations);
   tcase_add_test(tests, an_intrinsic_of_text_and_one_of_c);
+  tcase_add_test(tests, an_intrinsic_and_a_function_of_one_name);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);

@@ -166,6 +166,16 @@ static const error_case function_cases[] = {
      "@intrinsic\ndef g() -> None:\n    pass\n@intrinsic\ndef Big() -> None:\n    pass\n@intrinsic\ndef copy() -> "
      "None:\n    pass\n",
      "1:16 INTRINSIC_OPERAND 8:5 INTRINSIC_TWICE 5:5 NAME_FIRST 11:5 INTRINSIC_NAME 14:5 INTRINSIC_NAME"},
+    /* Names of forms, of functions before and behind; by name: unknown, twice, missing, of a function. */
+    {"@intrinsic\ndef store() -> None:\n    pass\n@intrinsic\ndef spread() -> None:\n    pass\n"
+     "@intrinsic\ndef f(a: Expr, b: Expr) -> None:\n    pass\n@prim_func\ndef f(x: Tensor[(4,), \"f32\"]):\n    pass\n",
+     "2:5 INTRINSIC_NAME 5:5 INTRINSIC_NAME 8:5 INTRINSIC_NAME 11:5 FUNCTION_HERE"},
+    {"@prim_func\ndef f(x: Tensor[(4,), \"f32\"]):\n    pass\n@intrinsic\ndef f(a: Expr, b: Expr) -> None:\n    pass\n",
+     "5:5 INTRINSIC_NAME 2:5 FUNCTION_HERE"},
+    {"@intrinsic\ndef f(a: Expr, b: Expr) -> None:\n    pass\n@prim_func\ndef k(x: Tensor[(4,), \"f32\"]):\n    f(x, "
+     "c=1)\n"
+     "    f(x, a=1)\n    f(b=1)\n    f(x, x, b=1)\n    f(b=1, a=x)\n    k(y=x)\n    k(x=x)\n",
+     "6:12 CALL_KEYWORD 7:12 CALL_TWICE 8:5 CALL_MISSING 9:15 CALL_TWICE 11:9 CALL_KEYWORD"},
 };
 
 static bool seen[TF_DIAG_COUNT];
