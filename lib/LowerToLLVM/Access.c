@@ -197,6 +197,6 @@ bool tf_access_is_coarse(tf_lowering *lowering, const tf_access *access, unsigne
   for (unsigned i = 0; i < access->tensor->view->clip_count; i++)
     if (!clip_is_coarse(lowering, access, i, inner, width)) return false;
   const tf_dim *limit = access->driver->limit;
-  if (access->driver->seen) return false;
+  if (access->driver->seen && width > access->driver->seen_width[inner]) return false;
   return !limit || tf_dim_divisor(limit) % width == 0;
 }

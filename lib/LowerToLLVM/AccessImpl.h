@@ -40,7 +40,7 @@ bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_
  * position for all threads. False if its values are not numbered by strides. */
 bool tf_access_indexed(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
 /* Restricts the driver, thread by thread, to the elements that the thread sees of another tensor, too. False if that is symbolic
- * or too large. The rest do not exist for it; chunks have to be single elements. */
+ * or too large. The rest do not exist for it; how wide chunks may be, seen_width says. */
 bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *driver);
 LLVMValueRef tf_driver_sees(tf_lowering *lowering, const tf_driver *driver, int64_t position); /* i1 */
 LLVMValueRef tf_varying_number(tf_lowering *lowering, const tf_access *access, int64_t position);

@@ -121,6 +121,25 @@ bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_
   return true;
 }
 
+/* Whether positions that differ in the lower part of the digit only, by less than width, agree for every thread. */
+static bool agree(const varying *v, const LLVMValueRef *entries, const tf_digit *digit, int64_t width) {
+  for (int64_t t = 0; t < v->threads; t++)
+    for (int64_t p = 0; p < v->count; p++) {
+      int64_t first = p - p / digit->stride % width * digit->stride;
+      if (entries[t * v->count + p] != entries[t * v->count + first]) return false;
+    }
+  return true;
+}
+
+static unsigned width_along(const varying *v, const LLVMValueRef *entries, const tf_digit *digit) {
+  int64_t extent = 1;
+  unsigned width = 16;
+  tf_dim_is_static(digit->extent, &extent);
+  while (width > 1 && (extent % width != 0 || !agree(v, entries, digit, width)))
+    width /= 2;
+  return width;
+}
+
 bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *driver) {
   varying v = {.driver = driver, .tensor = tensor};
   if (!prepare(lowering, &v)) return false;
@@ -130,6 +149,8 @@ bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driv
     for (int64_t p = 0, here = find_row(&v, t); here && p < v.count; p++)
       entries[t * v.count + p] = LLVMConstInt(type, v.row[p] >= 0, false);
   driver->seen = make_table(lowering, &v, type, entries);
+  for (unsigned i = 0; i < driver->local_count; i++)
+    driver->seen_width[i] = width_along(&v, entries, &driver->digits[driver->local[i]]);
   return true;
 }
 

@@ -116,6 +116,8 @@ static unsigned smallest_bytes(const tf_walk *walk) {
 static unsigned chunk_limit(const tf_walk *walk, unsigned inner) {
   int64_t divisor = tf_dim_divisor(walk->driver.digits[walk->driver.local[inner]].extent);
   unsigned width = 16 / smallest_bytes(walk);
+  while (walk->overlaps && width > walk->driver.seen_width[inner])
+    width /= 2;
   while (width > 1 && divisor % width != 0)
     width /= 2;
   return width;
@@ -151,7 +153,7 @@ static unsigned register_width(const tf_walk *walk) {
 static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
   walk->inner = 0;
   walk->width = 1;
-  if (walk->driver.local_count == 0 || walk->overlaps) return;
+  if (walk->driver.local_count == 0) return;
   unsigned best = 0;
   for (unsigned i = 0; i < walk->driver.local_count; i++) {
     unsigned width = width_along(lowering, walk, i);
