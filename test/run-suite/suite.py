@@ -130,6 +130,19 @@ def uncovered_ops(compiler, cases):
     return sorted(ops - named)
 
 
+def uncovered_kinds(compiler, cases):
+    """Kinds of binary, unary and reduce that no statement of a case asks for."""
+    page = subprocess.run([compiler, "--print-ops=markdown"], capture_output=True, text=True, check=True).stdout
+    missing = []
+    for op in ("binary", "unary", "reduce"):
+        section = re.search(rf"^### `{op}`$.*?(?=^### |\Z)", page, re.M | re.S).group()
+        kinds = re.findall(r"`(\w+)`", re.search(r"^\| `kind` \|.*?\|(.*)\|$", section, re.M).group(1))
+        assert len(kinds) >= 5, (op, kinds)
+        used = {kind for case in cases for kind in re.findall(rf'T\.{op}\([^\n]*kind="(\w+)"', case.body + case.module)}
+        missing += [f"{op} {kind}" for kind in kinds if kind not in used]
+    return missing
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tf_run")
@@ -153,7 +166,8 @@ def main():
     if options.list:
         print("\n".join(c.name for c in chosen))
         return
-    missing = uncovered_ops(options.tf_llc, [c for c in cases if c.ci])
+    quick = [c for c in cases if c.ci]
+    missing = uncovered_ops(options.tf_llc, quick) + uncovered_kinds(options.tf_llc, quick)
     flags = [f"--{key}={value}" for key, value in (("mcpu", options.mcpu), ("seed", options.seed)) if value]
     runner = Runner(options.tf_run, options.scratch, flags + ["--adversarial"] * options.adversarial)
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
@@ -161,7 +175,7 @@ def main():
         found = {name: why for part in results for name, why in part.items()}
     for name, why in found.items():
         print(f"FAIL {name}\n{why}\n")
-    print(f"{len(chosen)} of {len(cases)} cases run, {len(found)} failed, {runner.refused} refused by the target; ops without a case: {', '.join(missing) or 'none'}")
+    print(f"{len(chosen)} of {len(cases)} cases run, {len(found)} failed, {runner.refused} refused by the target; ops and kinds without a case: {', '.join(missing) or 'none'}")
     sys.exit(1 if found or missing or not chosen else 0)
 
 
