@@ -27,8 +27,24 @@ void tf_check_cta_end(tf_cta *cta) {
   tf_race_cta_end(cta);
 }
 
-void tf_check_barrier_arrive(tf_warp *w, uint32_t id) {
-  if (races(w->launch)) tf_race_barrier_arrive(w, id);
+void tf_check_barrier_arrive(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane) {
+  if (races(w->launch)) tf_race_barrier_arrive(w, in, id, lane);
+}
+
+void tf_check_collective(tf_warp *w, const tf_insn *in, uint32_t mask) {
+  if (in->member == 255) {
+    if (mask != w->born)
+      tf_find(w, in, (unsigned)__builtin_ctz(mask), TF_FIND_divergent, 0, 0,
+              "lanes 0x%08x execute this, lanes 0x%08x of the warp do not", mask, w->born & ~mask);
+    return;
+  }
+  const uint32_t *members = tf_operand(w, in->ext[in->member]);
+  for (uint32_t m = mask; m; m &= m - 1) {
+    unsigned l = (unsigned)__builtin_ctz(m);
+    if (!(members[l] >> l & 1))
+      tf_find(w, in, l, TF_FIND_member_mask, 0, 0, "lane %u executes with member mask 0x%08x, which misses it", l,
+              members[l]);
+  }
 }
 
 /* An aligned barrier is one instruction for the whole warp. Its lanes may come one after another, but not to different
@@ -55,7 +71,23 @@ static void check_aligned(tf_warp *w, uint32_t id) {
             w->live & ~waiting);
 }
 
+/* A barrier for all threads, of which some have ended: hardware lets the rest go on, the program has lost them. */
+static void check_ended(tf_cta *c, uint32_t id) {
+  uint64_t ended = c->launch->block_count - c->live_threads;
+  if (!ended || c->barriers[id].expected) return;
+  for (uint32_t i = 0; i < c->warp_count; i++)
+    for (unsigned l = 0; l < TF_LANES; l++) {
+      tf_warp *w = &c->warps[i];
+      if (w->lane_state[l] != TF_LANE_BARRIER || w->lane_wait[l] != id) continue;
+      tf_find(w, &w->lane_frame[l]->func->code[w->lane_pc[l] - 1], l, TF_FIND_barrier_exit, 0, 0,
+              "barrier %u for all threads of the CTA completed without %llu that have ended", id,
+              (unsigned long long)ended);
+      return;
+    }
+}
+
 void tf_check_barrier_done(tf_cta *cta, uint32_t id) {
+  if (cta->launch->checks & TF_SIM_CHECK_SYNC) check_ended(cta, id);
   if (cta->launch->count) tf_count_barrier(cta, id);
   for (uint32_t i = 0; i < cta->warp_count && cta->launch->checks & TF_SIM_CHECK_SYNC; i++)
     check_aligned(&cta->warps[i], id);

@@ -15,7 +15,9 @@ void tf_check_launch_end(tf_launch *launch);
 bool tf_check_cta_begin(tf_cta *cta);
 void tf_check_cta_end(tf_cta *cta);
 /* Lanes of the warp arrive at a barrier. */
-void tf_check_barrier_arrive(tf_warp *w, uint32_t id);
+void tf_check_barrier_arrive(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane);
+/* Lanes come to a collective with a member mask, or to one of the whole warp that all its lanes must execute. */
+void tf_check_collective(tf_warp *w, const tf_insn *in, uint32_t mask);
 /* The lanes have met at a bar.warp.sync. */
 void tf_check_warp_sync(tf_warp *w, uint32_t lanes);
 /* The cluster's barrier has completed. */
@@ -47,7 +49,7 @@ bool tf_race_begin(tf_launch *launch);
 void tf_race_end(tf_launch *launch);
 bool tf_race_cta_begin(tf_cta *cta);
 void tf_race_cta_end(tf_cta *cta);
-void tf_race_barrier_arrive(tf_warp *w, uint32_t id);
+void tf_race_barrier_arrive(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane);
 void tf_race_barrier_done(tf_cta *cta, uint32_t id);
 void tf_race_warp_sync(tf_warp *w, uint32_t lanes);
 void tf_race_cluster_done(tf_cluster *cluster);

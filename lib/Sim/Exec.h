@@ -113,7 +113,8 @@ struct tf_warp {
   int64_t fuel;   /* instructions left in this turn */
   tf_frame *frame;
   uint32_t live;
-  uint32_t cc; /* carry flags */
+  uint32_t born; /* lanes that the block gave the warp */
+  uint32_t cc;   /* carry flags */
   struct tf_cta *cta;
   struct tf_worker *worker;
   struct tf_launch *launch;

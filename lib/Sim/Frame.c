@@ -211,7 +211,7 @@ bool tf_warp_init(tf_warp *w) {
   if (!w->root) return false;
   uint64_t left = w->launch->block_count - (uint64_t)w->index * TF_LANES;
   w->live = left >= TF_LANES ? TF_FULL_MASK : (1u << left) - 1;
-  w->root->live = w->live;
+  w->root->live = w->born = w->live;
   for (unsigned l = 0; l < TF_LANES; l++)
     w->lane_state[l] = TF_LANE_EXIT;
   w->frame = w->root;

@@ -7,6 +7,8 @@
  * All clocks of a CTA are values of one counter, which ticks whenever something is published, so that an access needs one
  * number to be held against any of them. Launches run on one worker while this checker is on.
  *
+ * A barrier that is used again must be so by warps that know of the end of its last phase, or the two uses may mix.
+ *
  * Barriers and bar.warp.sync publish and take over. An access that is atomic, volatile or of another strong kind takes
  * over what its address's variable holds if it reads; if it writes, it publishes there what the warp's last fence
  * covered, or with .release everything so far. A flag that is set without a fence before it orders nothing. */
@@ -49,6 +51,9 @@ typedef struct tf_race_cta {
   uint32_t clock;
   uint32_t seen[TF_LANES][TF_LANES];
   uint32_t at_barrier[TF_BARRIERS][TF_LANES];
+  struct {
+    uint32_t waiters, clock; /* warps that waited for its last phase, and when it completed */
+  } last_phase[TF_BARRIERS];
   tf_race_warp *warp;
   tf_clockset row;
   tf_shadow shared;

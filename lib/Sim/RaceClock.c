@@ -153,13 +153,28 @@ static void publish(tf_race_cta *r, uint32_t warp, uint32_t *clock) {
   join(clock, r->seen[warp]);
 }
 
-void tf_race_barrier_arrive(tf_warp *w, uint32_t id) {
+/* Two uses of one barrier by different warps that nothing orders are one use to the hardware. */
+static void check_reuse(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane) {
+  const tf_race_cta *r = w->cta->race;
+  uint32_t waiters = r->last_phase[id].waiters;
+  bool knows = !waiters || waiters >> w->index & 1;
+  for (uint32_t m = waiters; m && !knows; m &= m - 1)
+    knows = r->seen[w->index][__builtin_ctz(m)] > r->last_phase[id].clock;
+  if (!knows && w->launch->checks & TF_SIM_CHECK_SYNC)
+    tf_find(w, in, lane, TF_FIND_barrier_id, 0, 0,
+            "barrier %u is used by warp %u, which is not ordered after its last use by warps 0x%08x: the two may mix",
+            id, w->index, waiters);
+}
+
+void tf_race_barrier_arrive(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane) {
   tf_race_cta *r = w->cta->race;
+  check_reuse(w, in, id, lane);
   publish(r, w->index, r->at_barrier[id]);
 }
 
 void tf_race_barrier_done(tf_cta *c, uint32_t id) {
   tf_race_cta *r = c->race;
+  uint32_t waiters = 0;
   for (uint32_t i = 0; i < c->warp_count; i++) {
     tf_warp *w = &c->warps[i];
     uint32_t lanes = 0;
@@ -168,7 +183,10 @@ void tf_race_barrier_done(tf_cta *c, uint32_t id) {
     if (!lanes) continue;
     join(r->seen[i], r->at_barrier[id]);
     tf_race_warp_sync(w, lanes);
+    waiters |= 1u << i;
   }
+  r->last_phase[id].waiters = waiters;
+  r->last_phase[id].clock = r->clock;
   memset(r->at_barrier[id], 0, sizeof r->at_barrier[id]);
 }
 

@@ -190,12 +190,14 @@ static void run_observed(tf_warp *w, const tf_insn *in, const tf_insn *end) {
 /* A collective that has to wait is executed, and counted, when its members have come. */
 static void run_single(tf_warp *w, const tf_insn *in, bool observed) {
   uint32_t mask = guarded(w, in);
-  bool gather = in->kind == TF_KIND_GATHER;
+  bool gather = in->kind == TF_KIND_GATHER, strict = w->launch->checks & TF_SIM_CHECK_SYNC;
+  if (gather && mask && strict && in->member != 255) tf_check_collective(w, in, mask);
   if (gather && mask && must_wait(w, in, mask)) {
     w->worker->executed--;
     return;
   }
   if (observed) observe(w, in, mask);
+  if (gather && mask && strict && in->member == 255) tf_check_collective(w, in, mask);
   if (mask || (!gather && in->guard == TF_NO_OPERAND)) in->run(w, in, mask);
   if (gather || (!mask && in->guard != TF_NO_OPERAND)) w->pc++;
 }

@@ -12,7 +12,7 @@ config.test_exec_root = os.path.join(config.tf_binary_dir, "test", "lit")
 config.environment["PATH"] = os.pathsep.join([config.llvm_tools_dir, config.environment.get("PATH", "")])
 config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "Run")
 config.environment["TF_CACHE"] = "off"
-for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "TFCHECK_OPTIONS"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 

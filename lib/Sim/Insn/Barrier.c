@@ -31,11 +31,11 @@ static bool check(tf_warp *w, const tf_insn *in, unsigned lane, uint32_t id, uin
   return true;
 }
 
-static void arrive(tf_warp *w, uint32_t id, uint32_t count, uint32_t group, bool waits) {
+static void arrive(tf_warp *w, const tf_insn *in, uint32_t id, uint32_t count, uint32_t group, bool waits) {
   tf_barrier *b = &w->cta->barriers[id];
   if (!b->active) *b = (tf_barrier){.active = true, .red_and = 1, .expected = count};
   b->arrived += count && group == w->live ? TF_LANES : (uint32_t)__builtin_popcount(group);
-  tf_check_barrier_arrive(w, id);
+  tf_check_barrier_arrive(w, in, id, (unsigned)__builtin_ctz(group));
   if (waits) b->waiting += (uint32_t)__builtin_popcount(group);
 }
 
@@ -60,7 +60,7 @@ static void barrier(tf_warp *w, const tf_insn *in, uint32_t mask, unsigned first
       tf_warp_park(w, group, w->pc + 1);
       continue;
     }
-    arrive(w, id[leader], n, group, waits);
+    arrive(w, in, id[leader], n, group, waits);
     tf_barrier *b = &w->cta->barriers[id[leader]];
     b->red_and &= (p & group) == group;
     b->red_or |= (p & group) != 0;

@@ -12,20 +12,8 @@ static uint32_t group_of(const tf_warp *w, const tf_insn *in, uint32_t mask, uns
   return same;
 }
 
-static void check_members(tf_warp *w, const tf_insn *in, uint32_t mask) {
-  if (in->member == 255 || !(w->launch->checks & TF_SIM_CHECK_SYNC)) return;
-  const uint32_t *members = tf_operand(w, in->op[in->member]);
-  for (uint32_t m = mask; m; m &= m - 1) {
-    unsigned l = (unsigned)__builtin_ctz(m);
-    if (!LANE(members[l], l))
-      tf_find(w, in, l, TF_FIND_member_mask, 0, 0, "lane %u executes with member mask 0x%08x, which misses it", l,
-              members[l]);
-  }
-}
-
 /* Runs `body` for each group: `group` is its lanes, `leader` the first. */
 #define EACH_GROUP(body)                                                                                               \
-  check_members(w, in, mask);                                                                                          \
   for (uint32_t todo = mask; todo;) {                                                                                  \
     unsigned leader = (unsigned)__builtin_ctz(todo);                                                                   \
     uint32_t group = group_of(w, in, todo, leader);                                                                    \
@@ -40,7 +28,6 @@ static const char *const shfl_modes[] = {"up", "down", "bfly", "idx", NULL};
 HANDLER(shfl) {
   uint32_t *d = SLOT(uint32_t, 0), taken[TF_LANES], valid = 0;
   const uint32_t *a = SLOT(const uint32_t, 2), *b = SLOT(const uint32_t, 3), *c = SLOT(const uint32_t, 4);
-  check_members(w, in, mask);
   for (unsigned l = 0; l < TF_LANES; l++) {
     uint32_t segment = c[l] >> 8 & 31, clamp = c[l] & 31, by = b[l] & 31;
     int low = (int)(l & segment), high = (int)((l & segment) | (clamp & ~segment));

@@ -5,8 +5,10 @@ part in. A test is a Python file: its RUN line starts it, it makes inputs, compu
     check = tfcheck.Check(sys.argv)
     check.run("kernel.tir", {"x": x, "n": 3}, {"y": (x * 3, 0, 0)})
 
+TFCHECK_OPTIONS in the environment holds further options of every run that must succeed, as --seed=3 or --adversarial.
 Outputs are compared by NumPy as |got - want| <= atol + rtol * |want|, NaN equal to NaN; 0, 0 asks for the same bits.
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,7 +25,7 @@ class Check:
     def run(self, source, args, want, options=(), checks="all"):
         """source: a name in kernels/, a path, or the text of a module. args: arrays and scalars by parameter.
         want: expected array, relative and absolute tolerance by parameter. Returns the outputs."""
-        command = [self.tool, f"--check={checks}", *options]
+        command = [self.tool, f"--check={checks}", *options, *os.environ.get("TFCHECK_OPTIONS", "").split()]
         for name, value in args.items():
             command.append(f"--arg={name}={self._argument(name, value)}")
         for name in want:
