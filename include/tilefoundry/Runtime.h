@@ -87,9 +87,11 @@ typedef struct tf_device_options {
   bool sim_adversarial;   /* the simulated device is as unkind as the ISA allows: asynchronous copies land as late as their
                            * wait permits, fresh memory and registers hold noise, stores reach other CTAs by a fence or
                            * release only, approximate functions err within their bounds. Launches run on one worker */
+  const char *sim_fail;   /* driver calls of the simulated device that fail, for testing: rules as in SimDriver.h; null is
+                           * none */
 } tf_device_options;
 #define TF_DEVICE_OPTIONS_INIT                                                                                         \
-  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(tf_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Opens a device, once per runtime. `spec`:
  *   "auto"       the first CUDA device if a driver and a device are there, else the simulated one
@@ -115,7 +117,7 @@ typedef struct tf_device_info {
 TF_API TF_NODISCARD tf_status tf_device_get_info(tf_runtime *runtime, tf_device_info *out);
 
 /* The simulated device's counters since it was opened, as JSON or as a table for people; free with tf_string_free.
- * TF_UNSUPPORTED on a real device and without sim_counters. */
+ * docs/counters.schema.json describes the JSON. TF_UNSUPPORTED on a real device and without sim_counters. */
 TF_API TF_NODISCARD tf_status tf_device_counters(tf_runtime *runtime, bool json, TF_GIVE char **out);
 TF_API void tf_string_free(TF_TAKE char *text);
 

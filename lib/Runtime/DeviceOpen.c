@@ -76,6 +76,12 @@ static tf_status open_sim(tf_runtime *rt, const char *profile, const tf_device_o
   tf_driver table;
   tf_status status = tf_sim_driver_open(found->name, &sim, &table);
   if (status != TF_OK) return tf_runtime_fail(rt, status, "the simulated device %s cannot be opened", found->name);
+  char message[256];
+  status = tf_sim_driver_fail_calls(&table, options->sim_fail, message, sizeof message);
+  if (status != TF_OK) {
+    tf_driver_close(&table);
+    return tf_runtime_fail(rt, status, "calls that fail: %s", message);
+  }
   return tf_device_attach(rt, &table, 0);
 }
 

@@ -5,8 +5,9 @@
  *   TF_SIM_DEVICE    profile, sm_90 if unset          TF_SIM_SEED     schedule, 0 if unset
  *   TF_SIM_CHECKS    list of mem,init,race,sync,hang, TF_SIM_LOG      file that receives the accounts of faults,
  *                    or all                                           - for standard error; none if unset
- *   TF_SIM_FAIL      calls that fail, as SimDriver.h  TF_SIM_ADVERSARIAL  1: as unkind as the ISA allows
- *                    of the public headers says */
+ *   TF_SIM_FAIL      calls that fail, as the public   TF_SIM_COUNTERS file that receives the counters when the program
+ *                    header SimDriver.h says                          ends: JSON if its name ends in .json, else a table
+ *   TF_SIM_ADVERSARIAL  1: as unkind as the ISA allows */
 #include "Sim/DriverState.h"
 #include "tilefoundry/SimDriver.h"
 
@@ -48,13 +49,27 @@ static void open_table(void) {
   const char *profile = getenv("TF_SIM_DEVICE"), *seed = getenv("TF_SIM_SEED");
   const char *adversarial = getenv("TF_SIM_ADVERSARIAL");
   char message[256];
-  tf_sim_options o = {.checks = parse_checks(getenv("TF_SIM_CHECKS")), .seed = seed ? strtoull(seed, NULL, 0) : 0};
+  tf_sim_options o = {.checks = parse_checks(getenv("TF_SIM_CHECKS")),
+                      .seed = seed ? strtoull(seed, NULL, 0) : 0,
+                      .counters = getenv("TF_SIM_COUNTERS") != NULL};
   o.adversarial = adversarial && strcmp(adversarial, "1") == 0;
   table.ready = tf_sim_driver_open(profile ? profile : "sm_90", &o, &table.driver) == TF_OK;
   if (!table.ready) return;
   ((tf_sim_state *)table.driver.state)->told = log_fault;
   table.ready = tf_sim_driver_fail_calls(&table.driver, getenv("TF_SIM_FAIL"), message, sizeof message) == TF_OK;
   if (!table.ready) log_fault(message);
+}
+
+__attribute__((destructor)) static void write_counters(void) {
+  const char *path = getenv("TF_SIM_COUNTERS"), *end = path ? strrchr(path, '.') : NULL;
+  char *text;
+  bool json = end && strcmp(end, ".json") == 0;
+  if (!path || !table.ready || tf_sim_driver_counters(&table.driver, json, &text) != TF_OK) return;
+  FILE *f = fopen(path, "w");
+  bool written = f && fputs(text, f) >= 0;
+  if (f) written = fclose(f) == 0 && written;
+  if (!written) log_fault("the counters cannot be written to the file that TF_SIM_COUNTERS names");
+  free(text);
 }
 
 static const tf_driver *ready(void) {

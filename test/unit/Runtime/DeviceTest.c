@@ -189,6 +189,52 @@ START_TEST(unwritten_input_is_found) {
 }
 END_TEST
 
+/* From opening to the result, with the n-th call of the driver made to fail: the status that stopped it. */
+static tf_status run_failing(const char *rules) {
+  tf_runtime *mine;
+  tf_program *loaded = NULL;
+  void *memory = NULL;
+  float value = 1.5f;
+  ck_assert_int_eq(tf_runtime_create(&mine), TF_OK);
+  tf_device_options options = TF_DEVICE_OPTIONS_INIT;
+  options.sim_fail = rules;
+  char *ptx = input_text("scale.ptx");
+  tf_program_source source = TF_PROGRAM_SOURCE_INIT;
+  source.image = ptx;
+  source.image_size = strlen(ptx);
+  tf_status status = tf_device_open(mine, "sim", &options);
+  if (status == TF_OK) status = tf_program_load(mine, &source, &loaded);
+  if (status == TF_OK) status = tf_device_alloc(mine, sizeof value, &memory);
+  if (status == TF_OK) status = tf_device_copy_in(mine, memory, &value, sizeof value, NULL);
+  if (status == TF_OK) status = tf_stream_synchronize(mine, NULL);
+  if (status == TF_OK) status = tf_device_copy_out(mine, &value, memory, sizeof value, NULL);
+  if (status != TF_OK) ck_assert_msg(strstr(tf_runtime_message(mine), "NOT_PERMITTED"), "%s", tf_runtime_message(mine));
+  if (memory) (void)tf_device_free(mine, memory);
+  tf_program_unload(loaded);
+  tf_runtime_destroy(mine);
+  free(ptx);
+  return status;
+}
+
+/* Every call of the runtime in turn; those past the result (of the cleaning up) change nothing any more. */
+START_TEST(calls_that_fail) {
+  char rules[64];
+  unsigned failed = 0, last = 0;
+  for (unsigned n = 1; n < 60; n++) {
+    (void)snprintf(rules, sizeof rules, "%u=CUDA_ERROR_NOT_PERMITTED", n);
+    if (run_failing(rules) == TF_OK) continue;
+    failed++;
+    last = n;
+  }
+  ck_assert_uint_gt(failed, 10);
+  ck_assert_uint_lt(last, 50);
+  tf_device_options options = TF_DEVICE_OPTIONS_INIT;
+  options.sim_fail = "cuMemAlloc:zero";
+  ck_assert_int_eq(tf_device_open(rt, "sim", &options), TF_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tf_runtime_message(rt), "'cuMemAlloc:zero'"));
+}
+END_TEST
+
 static tf_status launch_raw(const char *name, void **params) {
   tf_kernel *kernel = NULL;
   tf_launch_config config = TF_LAUNCH_CONFIG_INIT;
@@ -284,6 +330,7 @@ int main(void) {
   tcase_add_loop_test(c, checkers, 0, 5);
   tcase_add_test(c, entry_on_the_simulator);
   tcase_add_test(c, unwritten_input_is_found);
+  tcase_add_test(c, calls_that_fail);
   tcase_add_test(c, last_element_is_no_fault);
   tcase_add_test(c, stray_access_is_found);
   tcase_add_test(c, trap_is_told);
