@@ -1,7 +1,9 @@
 /* The race checker's view of accesses: each touch is held against what the cells remember (Shadow.h), by the clocks of
  * Race.h, and then remembered itself.
  *
- * An access conflicts with what a cell remembers if one of the two writes, not both are strong, and no clock orders them. */
+ * An access conflicts with what a cell remembers if one of the two writes, not both are strong, and no clock orders them.
+ * So a plain read beside atomics is a race, also the first read of a compare-and-swap loop: the memory model gives it no
+ * value, and a compiler may read in parts or keep an old one. */
 #include "Sim/Race.h"
 #include "Sim/Module.h"
 
@@ -86,13 +88,16 @@ static void conflict(const touch *t, tf_ref ref, bool other_writes) {
   const tf_event *e = event_of(t, ref);
   bool at_once = tf_event_insn(e) == t->in && e->who == tf_race_who(t->w) && e->clock == event_of(t, t->ref)->clock;
   bool note = other_writes && t->write && (at_once ? lanes_alike(t, ref & 31) : stores_same(t));
+  bool weak = other_writes && !t->write && e->tag & TF_EVENT_STRONG; /* the cure is a word in the instruction */
   char other[400];
   uint32_t bytes = tf_access_bytes(t->a, t->lane);
   describe_other(t, e, ref, other, sizeof other);
   (note ? tf_note : tf_find)(t->w, t->in, t->lane, TF_FIND_race, t->a->addr[t->lane], bytes,
                              "%s of %u bytes at 0x%llx is not ordered with the %s %s%s", t->write ? "write" : "read",
                              bytes, (unsigned long long)t->a->addr[t->lane], other_writes ? "write" : "read", other,
-                             note ? ", which wrote the same value" : "");
+                             note   ? ", which wrote the same value"
+                             : weak ? "; a volatile or relaxed read would be"
+                                    : "");
 }
 
 static void hold_against(touch *t, tf_ref ref, bool other_writes) {

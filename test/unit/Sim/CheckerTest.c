@@ -54,6 +54,18 @@ static const example examples[] = {
     {"atomics", "\natom.shared.add.u32 %r6, [s], 1; red.shared.max.u32 [s], %r0;", NULL, 0, 1, 128, false},
     {"atomic against a plain read", "atom.shared.add.u32 %r6, [s], 1;\nld.shared.u32 %r7, [s];", "data race", 0, 1, 64,
      false},
+/* A compare-and-swap loop: its first read must be one that the memory model gives a value. */
+#define SWAP_LOOP(read)                                                                                                \
+  read " %r6, [%rd0];\n$l: add.u32 %r7, %r6, %r0; mov.u32 %r8, %r6; atom.global.cas.b32 %r6, [%rd0], %r8, %r7; "       \
+       "setp.ne.u32 %p1, %r6, %r8; @%p1 bra $l;"
+    {"compare-and-swap after a plain read", "\n" SWAP_LOOP("ld.global.u32"), "data race", 9, 2, 64, false},
+    {"compare-and-swap after a volatile read", "\n" SWAP_LOOP("ld.volatile.global.u32"), NULL, 0, 2, 64, false},
+    {"compare-and-swap after a relaxed read", "\n" SWAP_LOOP("ld.relaxed.gpu.global.u32"), NULL, 0, 2, 64, false},
+    {"plain write, then compare-and-swap behind a barrier",
+     "setp.ne.u32 %p2, %r0, 0; @!%p2 st.shared.u32 [s], 7; bar.sync 0; ld.volatile.shared.u32 %r6, [s];\n$l: add.u32 "
+     "%r7, %r6, 1; mov.u32 %r8, %r6; atom.shared.cas.b32 %r6, [s], %r8, %r7; setp.ne.u32 %p1, %r6, %r8; @%p1 bra $l; "
+     "bar.sync 0; ld.shared.u32 %r6, [s];",
+     NULL, 0, 1, 64, false},
     {"named barriers of two halves",
      "and.b32 %r6, %r0, 64; setp.eq.u32 %p1, %r6, 0; st.shared.u32 [%r2], %r0; @%p1 bra $a; bar.sync 1, 64; bra $b;\n"
      "$a: bar.sync 2, 64; $b: xor.b32 %r7, %r2, 128; ld.shared.u32 %r6, [%r7];",
