@@ -257,6 +257,8 @@ static bool warp_loops(tf_warp *w, uint64_t idle) {
   return w->looped;
 }
 
+/* Do all warps loop? Of those that loop over a clock this shows only while the clock stands still, so it is held for the
+ * first half of each stretch of rounds between powers of two: a kernel that measures a long calculation sees its time. */
 static bool cluster_loops(tf_cluster *k) {
   bool all = true;
   for (uint32_t i = 0; i < k->count; i++)
@@ -265,11 +267,37 @@ static bool cluster_loops(tf_cluster *k) {
   return all;
 }
 
+static void hold_clock(tf_cluster *k) {
+  uint64_t idle = k->idle + 1, stretch = 1; /* as after this round, if it changes nothing */
+  while (stretch <= idle / 2)
+    stretch *= 2;
+  const tf_worker *worker = k->ctas[0]->worker;
+  bool hold = idle >= IDLE_ROUNDS && idle < stretch + stretch / 2;
+  if (hold && !k->held) k->timed = false;
+  if (!hold)
+    k->held = 0;
+  else if (!k->held)
+    k->held = worker->clock + worker->executed + 1;
+}
+
+/* All warps loop. If some of them look at a clock, time is all they wait for: it leaps, twice as far each time. Who still
+ * waits after half an hour waits for ever. */
+static bool wait_is_over(tf_cluster *k) {
+  if (!k->timed || k->leap >= (uint64_t)1 << 41) return false;
+  k->leap = k->leap ? 2 * k->leap : 1 << 16;
+  k->ctas[0]->worker->clock += k->leap;
+  k->held = 0;
+  k->idle = IDLE_ROUNDS - 1;
+  return true;
+}
+
 tf_round tf_cluster_round(tf_cluster *k) {
   round_state s = {.done = true};
   tf_worker *worker = k->ctas[0]->worker;
   bool changed = worker->progress != k->progress; /* by other clusters, since the last round */
   uint64_t progress = worker->progress;
+  if (k->idle == 0) k->leap = 0;
+  hold_clock(k);
   for (uint32_t i = 0; i < k->count; i++)
     round_cta(k->ctas[i], &s);
   k->progress = worker->progress;
@@ -277,6 +305,6 @@ tf_round tf_cluster_round(tf_cluster *k) {
   k->idle = changed || worker->progress != progress ? 0 : k->idle + 1;
   bool spins = s.moved && k->idle >= IDLE_ROUNDS && cluster_loops(k);
   if (s.moved && !spins) return TF_ROUND_READY;
-  if (tf_async_settle(k)) return TF_ROUND_READY;
+  if (tf_async_settle(k) || (spins && wait_is_over(k))) return TF_ROUND_READY;
   return spins ? TF_ROUND_SPINNING : TF_ROUND_STUCK;
 }

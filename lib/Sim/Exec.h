@@ -189,6 +189,9 @@ typedef struct tf_cluster {
   uint32_t arrived, waiting; /* barrier.cluster, in threads */
   uint64_t phase;
   uint64_t idle, progress; /* rounds without any change of memory; the worker's count after the last round */
+  uint64_t held;           /* what clocks read while the cluster is watched for loops; 0: the time */
+  uint64_t leap;           /* how far the time has been put on last */
+  bool timed;              /* a clock was read while it was held */
 } tf_cluster;
 
 enum { TF_CACHE_WAYS = 64 };

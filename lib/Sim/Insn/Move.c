@@ -128,20 +128,27 @@ SELECTOR(select_isspacep) {
   return isspacep;
 }
 
-/* Time is counted in executed warp instructions, so that it is the same in every run. */
-HANDLER(clock_low) {
-  uint32_t *d = SLOT(uint32_t, 0), t = (uint32_t)++w->worker->clock + (uint32_t)w->worker->executed;
-  STORE_LANES(uint32_t, d, v = t)
+/* Time is counted in executed warp instructions, so that it is the same in every run. Cta.c holds it now and then, to
+ * see who waits for nothing else. */
+static uint64_t now(tf_warp *w) {
+  tf_cluster *k = w->cta->cluster;
   w->spin = true;
+  if (!k->held) return ++w->worker->clock + w->worker->executed;
+  k->timed = true;
+  return k->held;
+}
+
+HANDLER(clock_low) {
+  uint32_t *d = SLOT(uint32_t, 0), t = (uint32_t)now(w);
+  STORE_LANES(uint32_t, d, v = t)
 }
 HANDLER(clock_high) {
-  uint32_t *d = SLOT(uint32_t, 0), t = (uint32_t)((w->worker->clock + w->worker->executed) >> 32);
+  uint32_t *d = SLOT(uint32_t, 0), t = (uint32_t)(now(w) >> 32);
   STORE_LANES(uint32_t, d, v = t)
 }
 HANDLER(clock_64) {
-  uint64_t *d = SLOT(uint64_t, 0), t = ++w->worker->clock + w->worker->executed;
+  uint64_t *d = SLOT(uint64_t, 0), t = now(w);
   STORE_LANES(uint64_t, d, v = t)
-  w->spin = true;
 }
 #define ALWAYS(name, handler)                                                                                          \
   SELECTOR(name) {                                                                                                     \

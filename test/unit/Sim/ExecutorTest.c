@@ -318,12 +318,22 @@ START_TEST(hangs) {
       ENTRY "setp.eq.u32 %p1, %r0, 5; @%p1 bra $a;\nbar.warp.sync -1; bra $b;\n$a: bar.sync 1, 64;\n$b:" END;
   static const char flag[] = ENTRY "$w: ld.volatile.global.u32 %r1, [%rd0]; setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $w;" END;
   static const char empty[] = ENTRY "\n$w: bra $w;" END;
-  static const char *const all[] = {barrier, mask, flag, empty};
+  /* Time goes on, but it never gets there: by 64 bits, by 32, by the timer with a nap, and beside a warp at a barrier. */
+  static const char clock64[] =
+      ENTRY "$w: mov.u64 %rd2, %clock64; setp.ne.u64 %p1, %rd2, 0;\n@%p1 bra $w; st.global.u32 [%rd1], 1;" END;
+  static const char clock32[] =
+      ENTRY "$w: mov.u32 %r1, %clock; and.b32 %r1, %r1, 0; setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $w;" END;
+  static const char timer[] =
+      ENTRY "$w: nanosleep.u32 100; mov.u64 %rd2, %globaltimer; setp.gt.u64 %p1, %rd2, 5;\n@%p1 bra $w;" END;
+  static const char beside[] =
+      ENTRY "setp.lt.u32 %p1, %r0, 32; @%p1 bra $a; bar.sync 0; bra $b;\n$a: mov.u32 %r2, "
+            "%globaltimer_hi; setp.lt.u32 %p2, %r2, 100000000; @%p2 bra $a; bar.sync 0; $b:" END;
+  static const char *const all[] = {barrier, mask, flag, empty, clock64, clock32, timer, beside};
   uint32_t buf[64] = {0};
   tf_sim_report report;
-  tf_status status = execute(all[_i], (run){.grid = 1, .block = 64}, buf, 64, &report);
+  tf_status status = execute(all[_i / 2], (run){.grid = 1, .block = 64, .seed = _i % 2 ? 5 : 0}, buf, 64, &report);
   ck_assert_int_eq(status, TF_TRAP);
-  ck_assert_msg(report.count >= (_i < 2 ? 2u : 1u), "%zu findings", report.count);
+  ck_assert_msg(report.count >= (_i / 2 < 2 ? 2u : 1u), "%zu findings", report.count);
   for (size_t i = 0; i < report.count; i++)
     ck_assert_str_eq(report.findings[i].checker, "hang");
   ck_assert_uint_ge(report.findings[0].ptx_line, 7);
@@ -358,8 +368,18 @@ START_TEST(patient_loops) {
   static const char clock[] =
       ENTRY "mov.u64 %rd2, %clock64;\n$w: mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2; "
             "setp.lt.u64 %p1, %rd3, 500000; @%p1 bra $w; mov.u32 %r2, 120000; st.global.u32 [%rd1+4], %r2;" END;
+  /* Ten seconds and more of the timer, in naps; time leaps when nothing else happens. */
+  static const char nap[] = ENTRY "mov.u64 %rd2, %globaltimer;\n$w: nanosleep.u32 1000; mov.u64 %rd3, %globaltimer; "
+                                  "sub.u64 %rd3, %rd3, %rd2; setp.lt.u64 %p1, %rd3, 10000000000; @%p1 bra $w; mov.u32 "
+                                  "%r2, 120000; st.global.u32 [%rd1+4], %r2;" END;
+  /* Looks at the clock all the time and calculates for long: neither a hang nor a leap, and time goes on. */
+  static const char measure[] = ENTRY
+      "mov.u32 %r1, 0; mov.u64 %rd2, %clock64;\n$w: mov.u64 %rd3, %clock64; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, "
+      "%r1, 60000; @%p1 bra $w; mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2; setp.lt.u64 %p1, %rd3, 240000; "
+      "@%p1 trap; setp.gt.u64 %p1, %rd3, 2000000; @%p1 trap; mov.u32 %r2, 120000; st.global.u32 [%rd1+4], %r2;" END;
+  static const char *const all[] = {reads, clock, nap, measure};
   uint32_t buf[65] = {3};
-  execute_clean(_i ? clock : reads, (run){.grid = 1, .block = 64}, buf, 65);
+  execute_clean(all[_i], (run){.grid = 1, .block = 64}, buf, 65);
   ck_assert_uint_eq(buf[64], 120000);
 }
 END_TEST
@@ -523,8 +543,8 @@ int main(void) {
   tcase_add_loop_test(c, finds_faults, 0, sizeof faults / sizeof *faults);
   tcase_add_test(c, source_lines);
   tcase_add_test(c, use_after_free);
-  tcase_add_loop_test(c, hangs, 0, 4);
-  tcase_add_loop_test(c, patient_loops, 0, 2);
+  tcase_add_loop_test(c, hangs, 0, 16);
+  tcase_add_loop_test(c, patient_loops, 0, 4);
   tcase_add_test(c, short_copies);
   tcase_add_test(c, budget);
   tcase_add_loop_test(c, init_checker, 0, 6);
