@@ -113,9 +113,10 @@ static tf_status configure(tf_launch *l, const tf_sim_function *f, const tf_sim_
   for (int i = 0; i < 3; i++) {
     uint32_t required = f->ptx->reqcluster[i];
     l->cluster[i] = c->cluster[i] ? c->cluster[i] : required ? required : 1;
+    if (f->ptx->blocks_are_clusters && c->grid[i] <= UINT32_MAX / l->cluster[i]) l->grid[i] *= l->cluster[i];
   }
   l->block_count = (uint64_t)c->block[0] * c->block[1] * c->block[2];
-  l->grid_count = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
+  l->grid_count = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   l->dynamic_shared = c->dynamic_shared;
   l->shared_bytes = c->dynamic_shared <= UINT32_MAX ? shared_total(f, c->dynamic_shared) : c->dynamic_shared;
   l->params = c->params;

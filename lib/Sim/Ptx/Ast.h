@@ -155,6 +155,7 @@ typedef struct tf_ptx_func {
   uint32_t minnctapersm, maxnreg, maxclusterrank;
   uint32_t reqcluster[3];
   bool explicit_cluster;
+  bool blocks_are_clusters; /* a launch's grid counts clusters */
   tf_ptx_reg *regs;
   tf_ptx_var *vars; /* local, shared and param variables of the body and the parameter list */
   tf_ptx_label *labels;

@@ -233,7 +233,7 @@ static bool parse_directive(tf_parser *p) {
   if (tf_parse_accept(p, ".loc")) return tf_parse_loc(p);
   if (tf_parse_accept(p, ".pragma")) return tf_parse_pragma(p);
   if (tf_parse_accept(p, ".file")) return tf_ptx_parse_file(p);
-  if (!tf_parse_space(&p->tok, &space)) return tf_parse_fail(p, "unknown directive in a function");
+  if (!tf_parse_space(&p->tok, &space)) return tf_parse_unknown(p, "unknown directive in a function");
   tf_parse_advance(p);
   return space == TF_SPACE_REG ? tf_parse_registers(p) : tf_parse_variables(p, space, (tf_linkage){0});
 }

@@ -35,7 +35,7 @@ static bool parse_align(tf_parser *p, uint32_t *align) {
 }
 
 /* `.attribute(.managed, .unified(1, 2))`: placement hints without a meaning on one device. */
-static bool skip_attribute(tf_parser *p) {
+bool tf_parse_attribute(tf_parser *p) {
   if (!tf_parse_expect(p, "(", "after .attribute")) return false;
   for (unsigned open = 1; open;) {
     if (p->tok.kind == TF_TOK_END || p->tok.kind == TF_TOK_BAD) return tf_parse_fail(p, "unterminated .attribute");
@@ -58,7 +58,7 @@ static bool parse_spec(tf_parser *p, spec *s) {
       if (!parse_align(p, &align)) return false;
       if (!ptr) s->align = align; /* the pointee's alignment says nothing about the parameter */
     } else if (tf_parse_accept(p, ".attribute")) {
-      if (!skip_attribute(p)) return false;
+      if (!tf_parse_attribute(p)) return false;
     } else if (tf_parse_at(p, ".v2") || tf_parse_at(p, ".v4")) {
       s->vector = (uint8_t)(p->tok.text[2] - '0');
       tf_parse_advance(p);
@@ -70,7 +70,7 @@ static bool parse_spec(tf_parser *p, spec *s) {
       s->type = type;
       tf_parse_advance(p);
     } else {
-      return tf_parse_fail(p, "unexpected '%.*s' in a declaration", (int)p->tok.length, p->tok.text);
+      return tf_parse_unknown(p, "this cannot stand in a declaration");
     }
   }
   return s->type != TF_T_NONE ? true : tf_parse_fail(p, "expected a type such as .b32 or .f64");

@@ -24,6 +24,7 @@ static bool parse_params(tf_parser *p, bool entry, tf_ptx_var ***list, uint32_t 
 /* (returns) name (params); a prototype has `_` for the name. */
 bool tf_parse_signature(tf_parser *p, tf_ptx_func *f, bool prototype) {
   f->line = p->tok.line;
+  if (tf_parse_accept(p, ".attribute") && !tf_parse_attribute(p)) return false;
   if (!f->is_entry && tf_parse_accept(p, "(") && !parse_params(p, false, &f->rets, &f->ret_count)) return false;
   f->name = tf_parse_word(p, prototype ? "'_' in a prototype" : "a function name");
   if (!f->name) return false;
@@ -49,6 +50,7 @@ static bool parse_count(tf_parser *p, uint32_t *out, const char *what) {
 
 static bool parse_directives(tf_parser *p, tf_ptx_func *f) {
   bool ok = true;
+  uint32_t ignored;
   while (ok) {
     if (tf_parse_accept(p, ".maxntid"))
       ok = parse_dims3(p, f->maxntid, ".maxntid");
@@ -62,8 +64,12 @@ static bool parse_directives(tf_parser *p, tf_ptx_func *f) {
       ok = parse_count(p, &f->maxnreg, ".maxnreg");
     else if (tf_parse_accept(p, ".maxclusterrank"))
       ok = parse_count(p, &f->maxclusterrank, ".maxclusterrank");
-    else if (tf_parse_accept(p, ".explicitcluster") || tf_parse_accept(p, ".blocksareclusters"))
+    else if (tf_parse_accept(p, ".explicitcluster"))
       f->explicit_cluster = true;
+    else if (tf_parse_accept(p, ".blocksareclusters"))
+      f->explicit_cluster = f->blocks_are_clusters = true;
+    else if (tf_parse_accept(p, ".abi_preserve") || tf_parse_accept(p, ".abi_preserve_control"))
+      ok = parse_count(p, &ignored, "a number of registers");
     else if (tf_parse_accept(p, ".noreturn"))
       f->noreturn = true;
     else if (tf_parse_accept(p, ".pragma"))

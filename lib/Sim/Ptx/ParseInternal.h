@@ -92,6 +92,9 @@ bool tf_parse_signature(tf_parser *p, tf_ptx_func *f, bool prototype);
 bool tf_parse_body(tf_parser *p);
 bool tf_parse_statement(tf_parser *p);
 bool tf_parse_loc(tf_parser *p);
+bool tf_parse_attribute(tf_parser *p);
+/* Fails at a directive that nothing knows with `text`, or, if it is one of Directives.def, by name. */
+bool tf_parse_unknown(tf_parser *p, const char *text);
 bool tf_ptx_parse_file(tf_parser *p);
 bool tf_parse_section(tf_parser *p);
 bool tf_parse_pragma(tf_parser *p);

@@ -66,6 +66,22 @@ bool tf_parse_no_memory(tf_parser *p) {
   return tf_parse_fail(p, "out of memory");
 }
 
+bool tf_parse_unknown(tf_parser *p, const char *text) {
+  static const struct {
+    const char *name, *what;
+  } known[] = {
+#define D(name, what) {name, what},
+#include "Sim/Ptx/Directives.def"
+#undef D
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (!tf_parse_at(p, known[i].name)) continue;
+    p->error->unsupported = true;
+    return tf_parse_fail(p, "'%s' (%s) is not supported by the simulated device", known[i].name, known[i].what);
+  }
+  return tf_parse_fail(p, "%s", text);
+}
+
 void tf_parse_advance(tf_parser *p) {
   p->tok = tf_lexer_next(&p->lexer);
 }
@@ -254,7 +270,7 @@ static bool parse_item(tf_parser *p) {
     tf_parse_advance(p);
     return tf_parse_variables(p, space, linkage);
   }
-  return tf_parse_fail(p, "expected a function, a variable or a directive at module level");
+  return tf_parse_unknown(p, "expected a function, a variable or a directive at module level");
 }
 
 static bool parse_header(tf_parser *p) {

@@ -152,6 +152,23 @@ START_TEST(ranks) {
 }
 END_TEST
 
+/* The launch names clusters: three of two CTAs each. */
+START_TEST(grid_of_clusters) {
+  uint32_t x[8];
+  memset(x, 0xEE, sizeof x);
+  run_ptx(
+      "sm_90",
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) .blocksareclusters .reqntid 4 "
+      ".reqnctapercluster 2 {\n.reg .b32 %r<6>; .reg .b64 %rd<3>; ld.param.u64 %rd0, [p]; mov.u32 %r0, %ctaid.x; "
+      "mov.u32 %r1, %nctaid.x; mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, %nclusterid.x; mul.wide.u32 %rd1, %r0, 4; "
+      "add.u64 %rd0, %rd0, %rd1; mad.lo.u32 %r1, %r1, 100, %r2; mad.lo.u32 %r1, %r3, 10, %r1; st.global.u32 [%rd0], "
+      "%r1; ret; }\n",
+      3, 4, x, sizeof x);
+  for (unsigned i = 0; i < 8; i++)
+    ck_assert_uint_eq(x[i], i < 6 ? 630 + i % 2 : 0xEEEEEEEE);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("Sim clusters");
   TCase *tcase = tcase_create("forms");
@@ -159,6 +176,7 @@ int main(void) {
   tcase_add_loop_test(tcase, exchange, 0, ARRIVALS);
   tcase_add_loop_test(tcase, multicast, 0, 12);
   tcase_add_loop_test(tcase, ranks, 0, 5);
+  tcase_add_test(tcase, grid_of_clusters);
   suite_add_tcase(suite, tcase);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);

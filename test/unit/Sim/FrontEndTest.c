@@ -289,6 +289,38 @@ static const struct {
     {".version 6.3\n.target sm_75\n.entry k() { .reg .b32 %r<3>; shfl.up.b32 %r1, %r2, 1, 0; }", "sm_80", "", TF_OK},
     {".version 8.0\n.target sm_90a\n.entry k() { setmaxnreg.dec.sync.aligned.u32 25; }", "sm_90",
      "line 3: 'setmaxnreg': the number of registers", TF_PARSE},
+/* Every directive of PTX 9.0: taken, or refused by name. Those of old versions and made-up ones are unknown. */
+#define NEW ".version 9.0\n.target sm_90\n.address_size 64\n"
+    {NEW
+     ".global .attribute(.managed) .s32 g;\n.visible .global .attribute(.managed) .align 4 .b8 h[16];\n.common "
+     ".global .align 4 .b8 c[16];\n.weak .global .u32 w;\n.extern .shared .align 16 .b8 dyn[];\n.entry k() { ret; }",
+     "sm_90", "", TF_OK},
+    {NEW ".func a() .abi_preserve 6 { ret; }\n.func b() .abi_preserve_control 6 { ret; }\n.func c() .noreturn { trap; "
+         "}\n.extern .func d() .noreturn;\n.visible .func e(.param .b32 a, .param .align 8 .b8 v[]) { ret; }\n.visible "
+         ".func g();\n.alias g, a;",
+     "sm_90", "", TF_OK},
+    {NEW ".visible .entry k() .blocksareclusters .reqntid 32 .reqnctapercluster 2 { ret; }\n.visible .entry l() "
+         ".explicitcluster .maxclusterrank 4 .maxntid 64 .minnctapersm 2 .maxnreg 32 { ret; }",
+     "sm_90", "", TF_OK},
+    {NEW
+     ".func f() { ret; }\n.pragma \"nounroll\";\n.visible .entry k(.param .u64 .ptr .const .align 8 p, .param .u64 "
+     ".ptr q, .param .u64 .ptr .local .align 4 s) { .pragma \"used_bytes_mask 0xff\"; .shared .align 8 .b8 s2[4][4]; "
+     ".local .v4 .f32 l; p2: .callprototype _ () .noreturn; t: .calltargets f; ret; }\n.section .debug_line { .b32 0, "
+     "1\n $L_x: .b8 1, 2\n .b64 $L_x+4 }\n.section .debug_loc { }",
+     "sm_90", "", TF_OK},
+    {NEW ".global .texref t;", "sm_90", "line 4: '.texref': '.texref' (textures and surfaces) is not supported",
+     TF_UNSUPPORTED},
+    {NEW ".global .surfref t;", "sm_90", "line 4: '.surfref'", TF_UNSUPPORTED},
+    {NEW ".visible .entry k(.param .texref t) { ret; }", "sm_90", "line 4: '.texref'", TF_UNSUPPORTED},
+    {".version 7.0\n.target sm_80, texmode_independent\n.global .samplerref s = {addr_mode_0 = clamp_to_border, "
+     "filter_mode = nearest};",
+     "sm_80", "line 3: '.samplerref'", TF_UNSUPPORTED},
+    {".version 1.4\n.target sm_10\n.tex .u32 t;", "sm_80", "line 3: '.tex'", TF_UNSUPPORTED},
+    {NEW ".sreg .b32 x;", "sm_90", "line 4: '.sreg': expected a function, a variable or a directive", TF_PARSE},
+    {NEW ".language \"x\";", "sm_90", "line 4: '.language'", TF_PARSE},
+    {NEW "@@DWARF .section .debug_info, \"\", @progbits", "sm_90", "line 4: '@'", TF_PARSE},
+    {NEW ".visible .entry k() .frob 4 { ret; }", "sm_90", "line 4: '.frob'", TF_PARSE},
+    {NEW ".visible .entry k() {\n.frob 4; ret; }", "sm_90", "line 5: '.frob': unknown directive", TF_PARSE},
     {HEAD ".global .u64 a = b;", "sm_80", "line 4: 'b'", TF_PARSE},
     {HEAD ".global .u32 a[2] = {1, 2, 3};", "sm_80", "line 4: ", TF_PARSE},
     {HEAD ".global .u32 a[2][2] = {{1, 2}, {3}};", "sm_80", "", TF_OK},
