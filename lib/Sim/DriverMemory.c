@@ -196,12 +196,35 @@ CUresult tf_sim_cuMemHostGetFlags(unsigned *flags, void *ptr) {
   return CUDA_SUCCESS;
 }
 
+/* Attributes that are a number of four bytes and the same for all memory. */
+static bool constant_attribute(CUpointer_attribute attribute, unsigned *value) {
+  static const struct {
+    CUpointer_attribute attribute;
+    unsigned value;
+  } rows[] = {
+      {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 0},
+      {CU_POINTER_ATTRIBUTE_MAPPED, 1},
+      {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 1}, /* copies have always ended when they return */
+      {CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+      {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, 0},
+      {CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, 0},
+      {CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].attribute == attribute) {
+      *value = rows[i].value;
+      return true;
+    }
+  return false;
+}
+
 CUresult tf_sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
   uint64_t base, bytes;
   tf_sim_host h;
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
   if (!data || tf_sim_range(tf_sim_now()->device, ptr, &base, &bytes) != TF_OK) return CUDA_ERROR_INVALID_VALUE;
+  if (constant_attribute(attribute, data)) return CUDA_SUCCESS;
   bool host = find_host((void *)(uintptr_t)ptr, &h), managed = host && h.kind == TF_HOST_MANAGED;
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -219,45 +242,20 @@ CUresult tf_sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
   case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     *(unsigned *)data = managed;
     return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    *(int *)data = 0;
-    return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    *(CUdeviceptr *)data = base;
-    return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     *(size_t *)data = bytes;
     return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_MAPPED:
-    *(unsigned *)data = 1;
-    return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
   case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    *(unsigned long long *)data = base;
-    return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: /* copies have always ended when they return */
-    *(unsigned *)data = 1;
-    return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
     *(unsigned long long *)data = base;
     return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-    *(unsigned *)data = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-  case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-  case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-    *(unsigned *)data = 0;
-    return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+  case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
     *(unsigned long long *)data = 0;
     return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-    *(CUmemoryPool *)data = NULL;
-    return CUDA_SUCCESS;
-  case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-    return CUDA_ERROR_NOT_SUPPORTED;
   default:
-    return CUDA_ERROR_INVALID_VALUE;
+    return attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
   }
 }
 

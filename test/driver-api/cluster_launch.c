@@ -18,6 +18,15 @@ static const char ptx[] =
 
 enum { CLUSTER = 4, GRID = 12, BLOCK = 32, N = GRID * BLOCK };
 
+static void set_attributes(CUlaunchAttribute attributes[2]) {
+  memset(attributes, 0, 2 * sizeof *attributes);
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[0].value.clusterDim.x = CLUSTER;
+  attributes[0].value.clusterDim.y = attributes[0].value.clusterDim.z = 1;
+  attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attributes[1].value.programmaticStreamSerializationAllowed = 1;
+}
+
 int main(void) {
   CUcontext ctx = NULL;
   CUmodule module = NULL;
@@ -38,12 +47,7 @@ int main(void) {
   CHECK(cuMemsetD8Async(out, 0xFF, sizeof got, stream));
 
   CUlaunchAttribute attributes[2];
-  memset(attributes, 0, sizeof attributes);
-  attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  attributes[0].value.clusterDim.x = CLUSTER;
-  attributes[0].value.clusterDim.y = attributes[0].value.clusterDim.z = 1;
-  attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  attributes[1].value.programmaticStreamSerializationAllowed = 1;
+  set_attributes(attributes);
   CUlaunchConfig config = {.gridDimX = GRID,
                            .gridDimY = 1,
                            .gridDimZ = 1,

@@ -19,6 +19,19 @@ static size_t CUDA_CB bytes_of(int block) {
   return (size_t)block * 64;
 }
 
+/* What the module says of its function. */
+static void describe(CUfunction f) {
+  int value;
+  CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
+  REQUIRE(value == THREADS);
+  CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f));
+  REQUIRE(value == 0);
+  CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PTX_VERSION, f));
+  REQUIRE(value == 75);
+done:
+  return;
+}
+
 int main(void) {
   CUdevice dev;
   CUcontext ctx = NULL;
@@ -34,12 +47,7 @@ int main(void) {
   CHECK(CREATE_CONTEXT(&ctx, 0, dev));
   CHECK(cuModuleLoadData(&module, ptx));
   CHECK(cuModuleGetFunction(&f, module, "all_sum"));
-  CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
-  REQUIRE(value == THREADS);
-  CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f));
-  REQUIRE(value == 0);
-  CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PTX_VERSION, f));
-  REQUIRE(value == 75);
+  describe(f); /* told if wrong */
   CHECK(cuDeviceGetAttribute(&cooperative, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, dev));
   CHECK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, dev));
   CHECK(cuDeviceGetAttribute(&optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, dev));

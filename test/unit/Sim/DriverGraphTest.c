@@ -61,15 +61,13 @@ START_TEST(fork_and_join) {
 END_TEST
 
 START_TEST(bad_captures) {
-  CUstream s, t, blocking;
+  CUstream s, t;
   CUevent e, before;
   CUgraph graph = (CUgraph)1;
-  CUdeviceptr x = words(1, 0), y;
+  CUdeviceptr x = words(1, 0);
   CUstreamCaptureStatus status;
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   OK(d.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
   OK(d.cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
-  OK(d.cuStreamCreate(&blocking, 0));
   OK(d.cuEventCreate(&e, 0));
   OK(d.cuEventCreate(&before, 0));
   OK(d.cuEventRecord(before, t));
@@ -99,6 +97,19 @@ START_TEST(bad_captures) {
   OK(d.cuStreamBeginCapture(s, 0));
   IS(d.cuStreamWaitEvent(s, before, 0), STREAM_CAPTURE_ISOLATION);
   IS(d.cuStreamEndCapture(s, &graph), STREAM_CAPTURE_INVALIDATED);
+}
+END_TEST
+
+START_TEST(forbidden_calls) {
+  CUstream s, t, blocking;
+  CUevent e;
+  CUgraph graph;
+  CUdeviceptr x = words(1, 0), y;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  OK(d.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  OK(d.cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  OK(d.cuStreamCreate(&blocking, 0));
+  OK(d.cuEventCreate(&e, 0));
   /* Unsafe calls are forbidden, unless the mode allows them. */
   OK(d.cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
   IS(d.cuMemAlloc(&y, 4), STREAM_CAPTURE_UNSUPPORTED);
@@ -236,13 +247,28 @@ START_TEST(built_graphs) {
   OK(d.cuGraphInstantiate(&exec, clone, 0));
   OK(d.cuGraphLaunch(exec, NULL));
   ck_assert(got[0] == 43 && calls == 3);
+}
+END_TEST
+
+START_TEST(bad_graphs) {
+  CUgraph graph, other;
+  CUgraphNode a, b, c;
+  CUgraphExec exec;
+  OK(d.cuGraphCreate(&graph, 0));
+  OK(d.cuGraphCreate(&other, 0));
+  OK(d.cuGraphAddEmptyNode(&a, graph, NULL, 0));
+  OK(d.cuGraphAddEmptyNode(&b, graph, &a, 1));
+  OK(d.cuGraphInstantiate(&exec, graph, 0));
   /* A circle cannot be executed. */
-  OK(d.cuGraphAddDependencies(graph, &copy, &set, 1));
+  OK(d.cuGraphAddDependencies(graph, &b, &a, 1));
   IS(d.cuGraphInstantiate(&exec, graph, 0), INVALID_VALUE);
   CUDA_GRAPH_INSTANTIATE_PARAMS p = {0};
   IS(d.cuGraphInstantiateWithParams(&exec, graph, &p), INVALID_VALUE);
   ck_assert_uint_eq(p.result_out, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
-  IS(d.cuGraphAddEmptyNode(&empty, clone, &copy, 1), INVALID_VALUE); /* another graph's node */
+  IS(d.cuGraphAddEmptyNode(&c, other, &a, 1), INVALID_VALUE); /* another graph's node */
+  IS(d.cuGraphAddDependencies(graph, &a, &a, 1), INVALID_VALUE);
+  IS(d.cuGraphLaunch((CUgraphExec)(void *)graph, NULL), INVALID_VALUE); /* not executable */
+  IS(d.cuGraphDestroy((CUgraph)(void *)exec), INVALID_VALUE);
 }
 END_TEST
 
@@ -326,8 +352,10 @@ int main(void) {
   tcase_add_checked_fixture(c, open_device, close_device);
   tcase_add_test(c, fork_and_join);
   tcase_add_test(c, bad_captures);
+  tcase_add_test(c, forbidden_calls);
   tcase_add_test(c, captured_memory);
   tcase_add_test(c, built_graphs);
+  tcase_add_test(c, bad_graphs);
   tcase_add_test(c, child_graphs);
   tcase_add_test(c, updates);
   suite_add_tcase(s, c);
