@@ -49,7 +49,8 @@ TF_API void tf_builder_declare_function(tf_builder *builder, const char *name, c
 /* Lists an intrinsic among the module's; those that are used are listed at their first use without it. */
 TF_API void tf_builder_declare_intrinsic(tf_builder *builder, const tf_intrinsic *decl);
 TF_API void tf_builder_begin_function(tf_builder *builder, const char *name, const tf_function_options *options);
-/* Only between begin_function and its first statement. */
+/* Only between begin_function and its first statement; names are different ones. A module whose parameters or functions have names
+ * that text cannot hold (no identifiers, or "range") works; only tf_print refuses it. */
 TF_API const tf_expr *tf_builder_param(tf_builder *builder, const char *name, const tf_type *type, bool is_const);
 
 /* Blocks; each is closed by tf_builder_end. The results are the bound variables. */

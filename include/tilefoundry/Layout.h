@@ -44,8 +44,8 @@ typedef struct tf_topology {
 
 /* names may be null or hold up to one string per axis of the layout (null or empty entries: unnamed). A layout without
  * strides is C order over its shape, which becomes explicit. Null if the layout is neither flat and plain nor such a one
- * under ComposedLayout(None, offset, …), for no level or more than 4, a null size, or more names than axes. Consistency is
- * not checked here: see tf_mesh_is_consistent. */
+ * under ComposedLayout(None, offset, …), for no level or more than 4, a null size, more names than axes, or names that are not
+ * different identifiers of Python. Consistency is not checked here: see tf_mesh_is_consistent. */
 TF_API const tf_mesh *tf_mesh_get(tf_context *context, unsigned level_count, const tf_topology *levels,
                                   const tf_layout *layout, unsigned name_count, const char *const *names);
 TF_API unsigned tf_mesh_level_count(const tf_mesh *mesh);

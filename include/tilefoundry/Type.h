@@ -111,8 +111,8 @@ typedef enum tf_dim_op {
 
 TF_API const tf_dim *tf_dim_int(tf_context *context, int64_t value);
 
-/* The DimVar `name` with the half-open range [lo, hi). TF_INVALID_ARGUMENT if the name already has another range in
- * this context or the range is empty or negative; out is untouched then. */
+/* The DimVar `name` with the half-open range [lo, hi). TF_INVALID_ARGUMENT if the name is no identifier of Python or already
+ * has another range in this context, or the range is empty or negative; out is untouched then. */
 TF_API TF_NODISCARD tf_status tf_dim_var(tf_context *context, const char *name, int64_t lo, int64_t hi,
                                          const tf_dim **out);
 

@@ -69,6 +69,7 @@ static void begin_module(tf_build *build) {
   }
   b->begun = true;
   b->name = in->name ? tf_context_intern_cstr(b->context, in->name) : NULL;
+  b->module_loc = b->place.loc;
   b->entry = in->entry ? tf_context_intern_cstr(b->context, in->entry) : NULL;
 }
 
@@ -94,7 +95,7 @@ static void finish_module(tf_build *build) {
     tf_builder_misuse(b, "finish", "a block is still open: tf_builder_end is missing");
   } else if (names_are_apart(b)) {
     b->finished = true;
-    *out = tf_module_new(b->context, b->name, b->entry, (unsigned)b->functions.count, b->functions.items,
+    *out = tf_module_new(b->context, b->name, b->entry, b->module_loc, (unsigned)b->functions.count, b->functions.items,
                          (unsigned)b->intrinsics.count, b->intrinsics.items);
   }
 }
@@ -192,6 +193,12 @@ typedef struct param_in {
   bool is_const;
 } param_in;
 
+static bool has_param(const tf_frame *frame, const char *name) {
+  for (size_t i = 0; i < frame->params.count; i++)
+    if (strcmp(frame->params.items[i]->var.name, name) == 0) return true;
+  return false;
+}
+
 static void add_param(tf_build *build) {
   tf_builder *b = build->builder;
   const param_in *in = build->in;
@@ -201,6 +208,8 @@ static void add_param(tf_build *build) {
     tf_builder_misuse(b, "param", "parameters come before a function's first statement");
   } else if (!in->type || !tf_type_belongs(b->context, in->type) || !tf_type_is_tensor(in->type)) {
     tf_builder_misuse(b, "param", "the type is no tensor type of this context");
+  } else if (has_param(frame, in->name)) {
+    tf_builder_misuse(b, "param", "the function has a parameter of this name");
   } else {
     build->out = tf_builder_bound(b, tf_expr_param(b->context, in->name, in->type, in->is_const, b->place.loc));
     TF_VEC_PUSH(&b->context->arena, &frame->params, build->out);

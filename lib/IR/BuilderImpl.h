@@ -60,6 +60,7 @@ struct tf_builder {
   tf_place place;
   bool begun, finished;
   const char *name, *entry;
+  tf_loc module_loc;
   uint64_t next_serial;
   unsigned depth;
   tf_frame *frames; /* depth open ones, innermost last */

@@ -230,13 +230,14 @@ const tf_stmt *tf_stmt_function(tf_context *context, const char *name, unsigned 
   return stmt;
 }
 
-const tf_module *tf_module_new(tf_context *context, const char *name, const char *entry, unsigned function_count,
-                               const tf_stmt *const *functions, unsigned intrinsic_count,
+const tf_module *tf_module_new(tf_context *context, const char *name, const char *entry, tf_loc loc,
+                               unsigned function_count, const tf_stmt *const *functions, unsigned intrinsic_count,
                                const tf_intrinsic *const *intrinsics) {
   tf_module *module = TF_ARENA_NEW(&context->arena, tf_module);
   module->context = context;
   module->name = name ? tf_context_intern_cstr(context, name) : NULL;
   module->entry = entry ? tf_context_intern_cstr(context, entry) : NULL;
+  module->loc = loc;
   module->function_count = function_count;
   module->functions = copy_stmts(context, function_count, functions);
   module->intrinsic_count = intrinsic_count;

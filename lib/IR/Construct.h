@@ -72,8 +72,8 @@ const tf_stmt *tf_stmt_function(tf_context *context, const char *name, unsigned 
                                 const tf_target *target, tf_place place);
 
 /* name and entry may be null. */
-const tf_module *tf_module_new(tf_context *context, const char *name, const char *entry, unsigned function_count,
-                               const tf_stmt *const *functions, unsigned intrinsic_count,
+const tf_module *tf_module_new(tf_context *context, const char *name, const char *entry, tf_loc loc,
+                               unsigned function_count, const tf_stmt *const *functions, unsigned intrinsic_count,
                                const tf_intrinsic *const *intrinsics);
 
 /* ---- Blocks: statements in source order become nested lets

@@ -1,6 +1,7 @@
 /* Dims: interning of atoms, monomials and sums, and their ring arithmetic. Division is in DimDivide.c, minimum and
  * maximum in DimExtremum.c, bounds and evaluation in DimRange.c. */
 #include "IR/DimImpl.h"
+#include "IR/Lexer.h"
 
 #include <string.h>
 
@@ -195,7 +196,7 @@ const tf_atom *tf_dim_single_atom(const tf_dim *dim) {
 }
 
 tf_status tf_dim_var(tf_context *context, const char *name, int64_t lo, int64_t hi, const tf_dim **out) {
-  if (!context || !name || !out || !name[0] || lo < 0 || lo >= hi) return TF_INVALID_ARGUMENT;
+  if (!context || !out || !tf_is_identifier(name) || lo < 0 || lo >= hi) return TF_INVALID_ARGUMENT;
   tf_atom key;
   memset(&key, 0, sizeof key);
   key.tag = TF_DIM_TAG_ATOM;

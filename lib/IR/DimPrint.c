@@ -1,10 +1,15 @@
 /* Dims as Python text. Every string reads back as the same dim.
  *
+ * A DimVar stands under its name, which printed modules bind to it. One whose name means something else there, as in
+ * DimVar("T", 1, 9), is written out wherever it stands.
+ *
  * Python's // and % stand at the level of * and group from the left, and unary minus binds tighter: inside a product
  * and after a leading minus a division is put in parentheses, as a numerator it is not. */
 #include "IR/DimImpl.h"
 
 #include <inttypes.h>
+
+#include "IR/PrintInternal.h"
 
 typedef enum precedence { PREC_SUM, PREC_PRODUCT, PREC_ATOM } precedence;
 
@@ -53,10 +58,17 @@ static void print_division(tf_context *context, tf_string *out, const tf_atom *a
   if (in_product) tf_string_puts(out, ")");
 }
 
+static void print_var(tf_context *context, tf_string *out, const tf_atom *atom) {
+  if (tf_print_writes_out(context, atom->name))
+    tf_string_printf(out, "DimVar(\"%s\", %" PRId64 ", %" PRId64 ")", atom->name, atom->min, atom->max + 1);
+  else
+    tf_string_puts(out, atom->name);
+}
+
 static void print_atom(tf_context *context, tf_string *out, const tf_atom *atom, bool in_product) {
   switch ((tf_atom_kind)atom->kind) {
   case TF_ATOM_VAR:
-    tf_string_puts(out, atom->name);
+    print_var(context, out, atom);
     break;
   case TF_ATOM_FLOOR_DIV:
   case TF_ATOM_MOD:

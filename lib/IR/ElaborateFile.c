@@ -3,7 +3,6 @@
  * The first pass goes through the file in order and gives static names their values and functions their types. The second goes
  * through it again with all functions known, and reads each body with the static names that stand before it. */
 #include "IR/Elaborate.h"
-#include "IR/PrintInternal.h"
 
 #include <string.h>
 
@@ -22,6 +21,7 @@ typedef struct section {
   unsigned count;
   item *items;
   const char *name, *entry; /* of a class */
+  tf_loc loc;
 } section;
 
 typedef struct unit {
@@ -171,6 +171,7 @@ static void declare_class(unit *u, const tf_node *node, item *out, bool top) {
   out->section = declare_section(u, &node->def.body, false);
   tf_scope_pop(e);
   out->section->name = options.name;
+  out->section->loc = node->def.name_loc;
   out->section->entry = options.entry;
   e->default_target = NULL;
 }
@@ -268,7 +269,7 @@ static const tf_module *define_section(unit *u, const section *s, const tf_modul
       tf_scope_pop(e);
     }
   }
-  return tf_module_new(e->context, s->name, s->entry, (unsigned)functions.count, functions.items,
+  return tf_module_new(e->context, s->name, s->entry, s->loc, (unsigned)functions.count, functions.items,
                        (unsigned)u->intrinsics.count, u->intrinsics.items);
 }
 
@@ -303,16 +304,6 @@ static const tf_module *elaborate(parse_job *job, const tf_block_syntax *file) {
   return last_class ? last_class : free_functions;
 }
 
-/* A module that parses prints, and there a DimVar is a name of the file as a function is. */
-static void check_dim_names(parse_job *job, const tf_module *module) {
-  tf_dim_vars vars = {0};
-  tf_printer printer;
-  tf_printer_init(&printer, job->context);
-  tf_print_collect_dims(&printer, module, &vars);
-  const tf_stmt *clash = tf_function_of_dim_name(module, &vars);
-  if (clash) tf_report(job->context, clash->loc, DIM_VAR_FUNCTION, clash->function.name);
-}
-
 static tf_status parse(void *argument) {
   parse_job *job = argument;
   size_t errors = job->context->error_count;
@@ -320,7 +311,6 @@ static tf_status parse(void *argument) {
   tf_arena *arena = keeps_syntax(job) ? &job->context->arena : &job->scratch;
   tf_block_syntax syntax = tf_parse_syntax(job->context, file, arena);
   const tf_module *module = elaborate(job, &syntax);
-  if (module && job->context->error_count == errors) check_dim_names(job, module);
   if (job->context->error_count > errors) return TF_PARSE;
   *job->out = module;
   return TF_OK;

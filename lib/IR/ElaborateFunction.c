@@ -1,5 +1,6 @@
 /* Functions: decorator, parameters, body. */
 #include "IR/Elaborate.h"
+#include "IR/PrintInternal.h"
 
 #include <string.h>
 
@@ -77,6 +78,7 @@ static const tf_expr *declare_param(tf_elab *e, const tf_param_syntax *param) {
     tf_report(e->context, param->loc, PARAM_ANNOTATION, param->name);
     return NULL;
   }
+  if (tf_print_hides(param->name, true)) tf_report(e->context, param->loc, NAME_HIDES, param->name, "parameter");
   tf_value value = tf_eval_static(e, param->annotation, "the type of a parameter");
   if (value.kind == TF_VALUE_TYPE)
     return tf_expr_param(e->context, param->name, value.type.type, value.type.is_const, param->loc);
@@ -125,6 +127,8 @@ tf_function_decl *tf_declare_function(tf_elab *e, const tf_node *node, const tf_
     for (unsigned i = 0; i < count; i++)
       (void)read_option(e, &args[i], decl);
   }
+  if (tf_print_hides(node->def.name, false))
+    tf_report(e->context, node->def.name_loc, NAME_HIDES, node->def.name, "function");
   if (node->def.returns && node->def.returns->kind != TF_NODE_NONE)
     tf_report(e->context, node->def.returns->loc, FUNCTION_RETURN, node->def.name);
   declare_params(e, decl);

@@ -4,19 +4,14 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "IR/Lexer.h"
+#include "IR/Nodes.h"
 #include "IR/StaticCall.h"
 
 static bool is_snake_case(const char *name) {
   if (!name || !islower((unsigned char)name[0])) return false;
   for (const char *c = name; *c; c++)
     if (!islower((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_') return false;
-  return true;
-}
-
-static bool is_identifier(const char *name) {
-  if (!name || (!isalpha((unsigned char)name[0]) && name[0] != '_')) return false;
-  for (const char *c = name; *c; c++)
-    if (!isalnum((unsigned char)*c) && *c != '_') return false;
   return true;
 }
 
@@ -69,7 +64,7 @@ static bool refuse(tf_context *context, const char *name, const char *why) {
 static bool check_params(tf_context *context, const tf_intrinsic_options *options) {
   if (options->param_count && !options->params) return refuse(context, options->name, "there are no parameter names");
   for (unsigned i = 0; i < options->param_count; i++) {
-    if (!is_identifier(options->params[i]))
+    if (!tf_is_identifier(options->params[i]))
       return refuse(context, options->name, "a parameter's name is no identifier");
     for (unsigned k = 0; k < i; k++)
       if (strcmp(options->params[i], options->params[k]) == 0)

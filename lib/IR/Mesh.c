@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "IR/LayoutImpl.h"
+#include "IR/Lexer.h"
 #include "IR/Ownership.h"
 
 static bool fail(const char **reason, const char *why) {
@@ -30,6 +31,17 @@ static const tf_layout *mesh_layout(tf_context *context, const tf_layout *layout
   return strides ? tf_layout_plain(context, layout->shape, strides) : NULL;
 }
 
+/* Different identifiers, or none. */
+static bool are_axis_names(unsigned count, const char *const *names) {
+  for (unsigned i = 0; i < count; i++) {
+    if (!names[i] || !names[i][0]) continue;
+    if (!tf_is_identifier(names[i])) return false;
+    for (unsigned k = 0; k < i; k++)
+      if (names[k] && strcmp(names[k], names[i]) == 0) return false;
+  }
+  return true;
+}
+
 const tf_mesh *tf_mesh_get(tf_context *context, unsigned level_count, const tf_topology *levels,
                            const tf_layout *layout, unsigned name_count, const char *const *names) {
   layout = mesh_layout(context, layout);
@@ -38,7 +50,7 @@ const tf_mesh *tf_mesh_get(tf_context *context, unsigned level_count, const tf_t
                     .axis_count = tf_layout_shape(layout)->leaf_count,
                     .layout = layout,
                     .offset = layout->offset ? layout->offset : tf_dim_int(context, 0)};
-  if (names && name_count > header.axis_count) return NULL;
+  if (names && (name_count > header.axis_count || !are_axis_names(name_count, names))) return NULL;
   const void **slots = TF_ARENA_ARRAY(&context->arena, const void *, level_count + header.axis_count);
   for (unsigned i = 0; i < level_count; i++) {
     if (!levels[i].size) return NULL;

@@ -112,6 +112,7 @@ struct tf_module {
   tf_context *context;
   const char *name;  /* of the class, or null */
   const char *entry; /* or null */
+  tf_loc loc;        /* of the class, or where the builder stood */
   unsigned function_count;
   const tf_stmt *const *functions;
   unsigned intrinsic_count;

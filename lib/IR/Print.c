@@ -22,7 +22,7 @@ void tf_printer_fail(tf_printer *p, const char *name, const char *why) {
 static void print_param(tf_printer *p, const tf_expr *param) {
   const tf_type *type = param->type;
   tf_storage storage = tf_type_storage(type);
-  tf_string_printf(&p->out, "%s: %s[(", tf_print_bind(p, param), param->var.is_const ? "ConstTensor" : "Tensor");
+  tf_string_printf(&p->out, "%s: %s[(", tf_print_bind_param(p, param), param->var.is_const ? "ConstTensor" : "Tensor");
   for (unsigned i = 0; i < tf_type_rank(type); i++) {
     if (i) tf_string_puts(&p->out, ", ");
     tf_string_puts(&p->out, tf_dim_print(p->context, tf_type_extent(type, i)));
@@ -55,6 +55,7 @@ static void print_decorator(tf_printer *p, const tf_stmt *function) {
 
 void tf_print_function(tf_printer *p, const tf_stmt *function, unsigned indent) {
   size_t mark = p->taken.count;
+  p->function = function;
   if (!tf_is_identifier(function->function.name)) tf_printer_fail(p, function->function.name, "it is no identifier");
   print_decorator(p, function);
   tf_print_indent(p, indent);
@@ -66,13 +67,18 @@ void tf_print_function(tf_printer *p, const tf_stmt *function, unsigned indent) 
   tf_string_puts(&p->out, "):\n");
   tf_print_body(p, function->function.body, indent + 1);
   tf_print_release(p, mark);
+  p->function = NULL;
 }
 
 /* ---- Modules ---- */
 static void print_dim_vars(tf_printer *p, const tf_dim_vars *vars) {
-  for (size_t i = 0; i < vars->count; i++)
-    tf_string_printf(&p->out, "%s%s = DimVar(\"%s\", %lld, %lld)\n", i ? "" : "\n", vars->items[i].name,
-                     vars->items[i].name, (long long)vars->items[i].lo, (long long)vars->items[i].hi);
+  const char *before = "\n";
+  for (size_t i = 0; i < vars->count; i++) {
+    if (tf_print_writes_out(p->context, vars->items[i].name)) continue;
+    tf_string_printf(&p->out, "%s%s = DimVar(\"%s\", %lld, %lld)\n", before, vars->items[i].name, vars->items[i].name,
+                     (long long)vars->items[i].lo, (long long)vars->items[i].hi);
+    before = "";
+  }
 }
 
 /* A module that is a class in the text; a class without a name of its own is called '_'. */
@@ -81,6 +87,7 @@ static bool is_class(const tf_module *module) {
 }
 
 static void print_class_head(tf_printer *p, const tf_module *module) {
+  if (module->name && !tf_is_identifier(module->name)) tf_printer_fail(p, module->name, "it is no identifier");
   tf_string_puts(&p->out, "\n\n@module");
   if (module->entry) {
     tf_string_puts(&p->out, "(entry=");
@@ -94,23 +101,23 @@ static void print_class_head(tf_printer *p, const tf_module *module) {
 /* Functions and intrinsics share one space of names with DimVars and the language's own. */
 static void reserve_names(tf_printer *p, const tf_module *module, const tf_dim_vars *vars) {
   tf_print_reserve_language(p);
-  for (size_t i = 0; i < vars->count; i++) {
-    if (tf_print_entry_of(p->context, &p->names, vars->items[i].name)->count)
-      tf_printer_fail(p, vars->items[i].name, "a DimVar has it, and the language uses it");
-    tf_print_reserve(p, vars->items[i].name);
-  }
+  for (size_t i = 0; i < vars->count; i++)
+    if (!tf_print_writes_out(p->context, vars->items[i].name)) tf_print_reserve(p, vars->items[i].name);
   for (unsigned i = 0; i < module->intrinsic_count; i++)
     tf_print_reserve(p, module->intrinsics[i]->name);
-  const tf_stmt *clash = tf_function_of_dim_name(module, vars);
-  if (clash) tf_printer_fail(p, clash->function.name, "a DimVar and a function have it");
-  for (unsigned i = 0; i < module->function_count; i++)
-    tf_print_reserve(p, module->functions[i]->function.name);
+  for (unsigned i = 0; i < module->function_count; i++) {
+    const char *name = module->functions[i]->function.name;
+    if (tf_print_hides(name, false)) tf_printer_fail(p, name, "a function has it, and the language uses it");
+    tf_print_reserve(p, name);
+  }
 }
 
 static void print_module(tf_printer *p, const tf_module *module) {
   tf_dim_vars vars = {0};
   unsigned indent = is_class(module) ? 1 : 0;
   tf_print_collect_dims(p, module, &vars);
+  tf_print_hide_dims(p, module);
+  p->context->printing = p;
   reserve_names(p, module, &vars);
   tf_string_puts(&p->out, "from tilefoundry import *\n");
   print_dim_vars(p, &vars);
@@ -154,7 +161,9 @@ static tf_status run(void *argument) {
 tf_status tf_print(const tf_module *module, const char **out) {
   if (!module || !out) return TF_INVALID_ARGUMENT;
   print_job job = {module->context, module, NULL, 0, out};
-  return tf_context_try(module->context, run, &job);
+  tf_status status = tf_context_try(module->context, run, &job);
+  module->context->printing = NULL;
+  return status;
 }
 
 tf_status tf_print_stmt(tf_context *context, const tf_stmt *stmt, unsigned indent, const char **out) {

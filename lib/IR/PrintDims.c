@@ -178,9 +178,23 @@ void tf_print_collect_dims(tf_printer *p, const tf_module *module, tf_dim_vars *
   }
 }
 
-const tf_stmt *tf_function_of_dim_name(const tf_module *module, const tf_dim_vars *vars) {
-  for (unsigned i = 0; i < module->function_count; i++)
-    for (size_t k = 0; k < vars->count; k++)
-      if (vars->items[k].name == module->functions[i]->function.name) return module->functions[i];
-  return NULL;
+/* ---- Names that mean something else ---- */
+static void hide(tf_printer *p, const char *name) {
+  tf_print_entry_of(p->context, &p->hidden, tf_context_intern_cstr(p->context, name))->count = 1;
+}
+
+void tf_print_hide_dims(tf_printer *p, const tf_module *module) {
+  for (unsigned i = 0; i < module->intrinsic_count; i++)
+    hide(p, module->intrinsics[i]->name);
+  for (unsigned i = 0; i < module->function_count; i++) {
+    const tf_stmt *function = module->functions[i];
+    hide(p, function->function.name);
+    for (unsigned k = 0; k < function->function.param_count; k++)
+      hide(p, function->function.params[k]->var.name);
+  }
+}
+
+bool tf_print_writes_out(const tf_context *context, const char *name) {
+  const tf_printer *p = context->printing;
+  return tf_print_uses(name) || (p && tf_print_holds(&p->hidden, name));
 }

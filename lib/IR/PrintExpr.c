@@ -158,7 +158,8 @@ static void print_scalar_binary(tf_printer *p, const tf_expr *call, int least) {
   tf_dtype la = literal_for(a, b), lb = literal_for(b, a);
   int left = function ? PREC_LOWEST : prec == PREC_COMPARE ? prec + 1 : prec, right = function ? PREC_LOWEST : prec + 1;
   open_if(p, parens);
-  if (function) tf_string_printf(&p->out, "%s(", tf_scalar_binary_spelling(kind));
+  const char *spelling = tf_scalar_binary_spelling(kind);
+  if (function) tf_string_printf(&p->out, "%s%s(", tf_print_space(p, spelling), spelling);
   if (computed(kind, leaf_of(a, la), leaf_of(b, lb)))
     print_run_time(p, a, left);
   else
@@ -175,6 +176,7 @@ static void print_scalar_unary(tf_printer *p, const tf_expr *call, int least) {
   bool function = prec == PREC_CALL, parens = !function && least > prec;
   leaf_kind leaf = leaf_of(x, TF_DTYPE_COUNT);
   open_if(p, parens);
+  if (function) tf_string_puts(&p->out, tf_print_space(p, tf_scalar_unary_spelling(kind)));
   tf_string_puts(&p->out, tf_scalar_unary_spelling(kind));
   if (function || kind == TF_SCALAR_UNARY_NOT) tf_string_puts(&p->out, function ? "(" : " ");
   bool by_parser = kind == TF_SCALAR_UNARY_NOT ? leaf == LEAF_BOOL : leaf != LEAF_RUN_TIME && leaf != LEAF_BOOL;
@@ -245,7 +247,7 @@ static void print_expr(tf_printer *p, const tf_expr *expr, int least, tf_dtype l
     tf_string_printf(&p->out, "T.shape_of(%s, %u)", tf_print_name(p, expr->shape_of.param), expr->shape_of.axis);
     return;
   case TF_EXPR_SYMBOL_REF:
-    tf_string_puts(&p->out, expr->symbol.name);
+    tf_string_puts(&p->out, tf_print_callee(p, expr->symbol.name));
     return;
   case TF_EXPR_TUPLE:
     print_tuple(p, expr);

@@ -35,6 +35,8 @@ typedef struct tf_printer {
   struct {
     TF_VEC(const tf_expr *);
   } meshes; /* bindings of the scopes in force, outermost first */
+  const tf_stmt *function; /* at hand, or null */
+  tf_print_table hidden; /* interned names that functions, intrinsics and parameters of the module have */
   bool failed;
 } tf_printer;
 
@@ -52,7 +54,18 @@ const char *tf_print_bind(tf_printer *p, const tf_expr *var);
 const char *tf_print_name(tf_printer *p, const tf_expr *var);
 /* Reserves the language's own names that printed text uses. */
 void tf_print_reserve_language(tf_printer *p);
+/* Parameters keep their names, which are part of the interface; the printer fails for one that text cannot hold. */
+const char *tf_print_bind_param(tf_printer *p, const tf_expr *param);
+/* Whether printed text uses the name for the language's own; and whether a function, or a parameter, of that name would hide
+ * something that cannot be written otherwise. */
+bool tf_print_uses(const char *name);
+bool tf_print_hides(const char *name, bool is_param);
+/* The name of a function or intrinsic that is called; the printer fails where a parameter hides it. */
+const char *tf_print_callee(tf_printer *p, const char *name);
+/* "T." in front of a function of the language whose name a function of the module has, else "". */
+const char *tf_print_space(tf_printer *p, const char *name);
 tf_print_entry *tf_print_entry_of(tf_context *context, tf_print_table *table, const void *key);
+bool tf_print_holds(const tf_print_table *table, const void *key);
 
 /* ---- Expressions (PrintExpr.c) ---- */
 /* An operand: a literal stands plain where the parser would give it this dtype back. `literal` is that of the place, or
@@ -83,7 +96,9 @@ typedef struct tf_dim_vars {
 } tf_dim_vars;
 /* All DimVars of the module in order of first appearance. */
 void tf_print_collect_dims(tf_printer *p, const tf_module *module, tf_dim_vars *out);
-/* A function with the name of one of the DimVars; null if there is none. */
-const tf_stmt *tf_function_of_dim_name(const tf_module *module, const tf_dim_vars *vars);
+/* Notes the names that DimVars cannot stand under in this module. */
+void tf_print_hide_dims(tf_printer *p, const tf_module *module);
+/* Whether a DimVar of the (interned) name is written out, DimVar("name", lo, hi), instead of standing under its name. */
+bool tf_print_writes_out(const tf_context *context, const char *name);
 
 #endif

@@ -31,6 +31,10 @@ tf_print_entry *tf_print_entry_of(tf_context *context, tf_print_table *table, co
   return entry;
 }
 
+bool tf_print_holds(const tf_print_table *table, const void *key) {
+  return table->capacity && table->entries[slot_of(table, key)].key;
+}
+
 static tf_print_entry *entry_of_name(tf_printer *p, const char *name) {
   return tf_print_entry_of(p->context, &p->names, tf_context_intern_cstr(p->context, name));
 }
@@ -59,6 +63,13 @@ static const char *spellable(tf_printer *p, const char *name) {
   return tf_is_identifier(out.text) ? out.text : tf_arena_printf(&p->context->arena, "%s_", out.text);
 }
 
+static const char *take(tf_printer *p, const tf_expr *var, const char *name) {
+  entry_of_name(p, name)->count++;
+  TF_VEC_PUSH(&p->context->arena, &p->taken, name);
+  tf_print_entry_of(p->context, &p->vars, var)->name = name;
+  return name;
+}
+
 const char *tf_print_bind(tf_printer *p, const tf_expr *var) {
   const char *base = spellable(p, var->var.name), *name = base;
   tf_print_entry *entry = entry_of_name(p, base);
@@ -66,10 +77,16 @@ const char *tf_print_bind(tf_printer *p, const tf_expr *var) {
   while (entry_of_name(p, name)->count)
     name = tf_arena_printf(&p->context->arena, "%s_%u", base, ++number);
   entry_of_name(p, base)->next = number;
-  entry_of_name(p, name)->count++;
-  TF_VEC_PUSH(&p->context->arena, &p->taken, name);
-  tf_print_entry_of(p->context, &p->vars, var)->name = name;
-  return name;
+  return take(p, var, name);
+}
+
+const char *tf_print_bind_param(tf_printer *p, const tf_expr *param) {
+  const char *name = param->var.name;
+  if (!tf_is_identifier(name))
+    tf_printer_fail(p, name, "a parameter has it, and it is no identifier");
+  else if (tf_print_hides(name, true))
+    tf_printer_fail(p, name, "a parameter has it, and the language uses it");
+  return take(p, param, name);
 }
 
 /* A variable from outside of what is printed keeps its own name. */
@@ -78,17 +95,69 @@ const char *tf_print_name(tf_printer *p, const tf_expr *var) {
   return name ? name : spellable(p, var->var.name);
 }
 
-/* Names in capitals and the few functions that appear without T. in printed text. */
-static void reserve_name(void *user, const char *name) {
-  static const char *const bare[] = {"float",   "min", "max", "dim_min", "dim_max",
-                                     "ceildiv", "abs", "len", "range",   "launch"};
+/* ---- Names of the language ---- */
+/* Those that appear without T. in printed text beside the names in capitals. */
+static const struct {
+  const char *name;
+  bool behind_space; /* may stand behind T. as well */
+  bool in_functions;
+} bare[] = {{"min", true, true},         {"max", true, true},     {"abs", true, true},         {"float", false, true},
+            {"range", false, true},      {"launch", false, true}, {"ceildiv", false, true},    {"dim_min", false, true},
+            {"dim_max", false, true},    {"len", false, false},   {"prim_func", false, false}, {"module", false, false},
+            {"intrinsic", false, false}, {"T", false, true}};
+
+enum { BARE_COUNT = sizeof bare / sizeof *bare };
+
+static size_t find_bare(const char *name) {
+  size_t at = 0;
+  while (at < BARE_COUNT && strcmp(bare[at].name, name) != 0)
+    at++;
+  return at;
+}
+
+static bool is_printed_bare(const char *name) {
   bool capital = name[0] >= 'A' && name[0] <= 'Z' && name[1] && strncmp(name, "SM", 2) != 0;
-  for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
-    capital |= strcmp(bare[i], name) == 0;
-  if (capital) tf_print_reserve(user, name);
+  return capital || find_bare(name) < BARE_COUNT;
+}
+
+static void reserve_name(void *user, const char *name) {
+  if (is_printed_bare(name)) tf_print_reserve(user, name);
 }
 
 void tf_print_reserve_language(tf_printer *p) {
   tf_print_reserve(p, "T");
   tf_name_each(reserve_name, p);
+}
+
+typedef struct name_search {
+  const char *name;
+  bool found;
+} name_search;
+
+static void compare_name(void *user, const char *name) {
+  name_search *search = user;
+  search->found |= strcmp(search->name, name) == 0;
+}
+
+bool tf_print_uses(const char *name) {
+  name_search search = {name, find_bare(name) < BARE_COUNT};
+  if (!search.found && is_printed_bare(name)) tf_name_each(compare_name, &search);
+  return search.found;
+}
+
+bool tf_print_hides(const char *name, bool is_param) {
+  size_t at = find_bare(name);
+  if (at < BARE_COUNT && (bare[at].behind_space || (is_param && !bare[at].in_functions))) return false;
+  return tf_print_uses(name);
+}
+
+const char *tf_print_space(tf_printer *p, const char *name) {
+  return entry_of_name(p, name)->count > 1 ? "T." : ""; /* once for the language */
+}
+
+const char *tf_print_callee(tf_printer *p, const char *name) {
+  for (unsigned i = 0; p->function && i < p->function->function.param_count; i++)
+    if (strcmp(p->function->function.params[i]->var.name, name) == 0)
+      tf_printer_fail(p, name, "a parameter has it where a function of that name is called");
+  return name;
 }

@@ -217,7 +217,7 @@ static void print_extents(tf_printer *p, const char *name, const tf_expr *const 
 static void print_launch(tf_printer *p, const tf_invocation *call) {
   const tf_expr *callee = call->args[TF_ARG_LAUNCH_callee];
   bool first = false;
-  tf_string_printf(&p->out, "launch(%s", callee->symbol.name);
+  tf_string_printf(&p->out, "launch(%s", tf_print_callee(p, callee->symbol.name));
   for (unsigned i = TF_ARG_LAUNCH_args; i < call->arg_count; i++) {
     unsigned index = i - TF_ARG_LAUNCH_args;
     bool known = index < tf_type_element_count(callee->type);

@@ -11,7 +11,7 @@ void tf_print_indent(tf_printer *p, unsigned indent) {
 /* ---- Calls ---- */
 static void print_function_call(tf_printer *p, const tf_stmt *stmt) {
   const tf_expr *callee = stmt->evaluate.callee;
-  tf_string_printf(&p->out, "%s(", callee->symbol.name);
+  tf_string_printf(&p->out, "%s(", tf_print_callee(p, callee->symbol.name));
   for (unsigned i = 0; i < stmt->evaluate.arg_count; i++) {
     const tf_type *type = i < tf_type_element_count(callee->type) ? tf_type_element(callee->type, i) : NULL;
     if (i) tf_string_puts(&p->out, ", ");
@@ -35,7 +35,7 @@ static void print_evaluate(tf_printer *p, const tf_stmt *stmt) {
 }
 
 static void print_intrinsic(tf_printer *p, const tf_stmt *stmt) {
-  tf_string_printf(&p->out, "%s(", stmt->intrinsic.decl->name);
+  tf_string_printf(&p->out, "%s(", tf_print_callee(p, stmt->intrinsic.decl->name));
   for (unsigned i = 0; i < stmt->intrinsic.arg_count; i++) {
     if (i) tf_string_puts(&p->out, ", ");
     tf_print_operand(p, stmt->intrinsic.args[i], TF_DTYPE_COUNT);

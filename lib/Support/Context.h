@@ -45,6 +45,7 @@ struct tf_context {
   size_t error_count;
   tf_diag_handler handler;
   void *handler_user;
+  const struct tf_printer *printing; /* a module's printer at work, or null; it decides how DimVars are spelled */
 };
 
 /* The unique object with these bytes: the stored copy, in the context's arena. */

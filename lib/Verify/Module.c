@@ -23,7 +23,7 @@ static void check_names(tf_verifier *v) {
   }
   const char *entry = v->module->entry;
   if (entry && !tf_module_find(v->module, entry))
-    tf_report(v->context, v->module->function_count ? v->module->functions[0]->loc : TF_NO_LOC, ENTRY_MISSING, entry);
+    tf_report(v->context, v->module->loc, ENTRY_MISSING, entry);
 }
 
 /* ---- Cycles ----------------------------------------------------------------------------------------------------------------- */

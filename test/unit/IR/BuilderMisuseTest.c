@@ -108,6 +108,9 @@ static void late_param(const tf_expr *x) {
   tf_builder_return(b);
   tf_builder_param(b, "late", vector(4), false);
 }
+static void second_param_of_a_name(const tf_expr *x) {
+  tf_builder_param(b, tf_expr_name(x), vector(4), false);
+}
 static void else_without_if(const tf_expr *x) {
   (void)x;
   tf_builder_begin_else(b);
@@ -197,6 +200,7 @@ static misuse_fn *const misuses[] = {
     unknown_op,
     unknown_function,
     late_param,
+    second_param_of_a_name,
     else_without_if,
     second_else,
     too_many_ends,

@@ -98,7 +98,6 @@ static const error_case values_cases[] = {
     {K "    y = x[0]\n    T.fill(x, T)\n    T.fill(x, ...)\n", "3:9 SUBSCRIPT 4:15 OPERAND_VALUE 5:15 EXPR_MISPLACED"},
     {"A = DimVar(\"A\", 5, 5)\nB1 = DimVar(\"B\", 1, 5)\nB2 = DimVar(\"B\", 1, 6)\nC = DimVar(\"a b\", 1, 2)\n",
      "1:5 DIM_VAR_RANGE 3:6 DIM_VAR_TWICE 4:12 CALL_ARGUMENT"},
-    {"n = DimVar(\"k\", 1, 9)\n@prim_func\ndef k(x: Tensor[(n,), \"f32\"]):\n    pass\n", "3:1 DIM_VAR_FUNCTION"},
     {"t = CudaTarget(\"sm_81\")\ns = Swizzle(30, 1, 1)\nr = Swizzle(1, 0, 0)\n",
      "1:16 TARGET_UNKNOWN 2:5 SWIZZLE_BITS 3:5 SWIZZLE_BITS"},
     {MESH
@@ -176,6 +175,12 @@ static const error_case function_cases[] = {
      "c=1)\n"
      "    f(x, a=1)\n    f(b=1)\n    f(x, x, b=1)\n    f(b=1, a=x)\n    k(y=x)\n    k(x=x)\n",
      "6:12 CALL_KEYWORD 7:12 CALL_TWICE 8:5 CALL_MISSING 9:15 CALL_TWICE 11:9 CALL_KEYWORD"},
+    {"@prim_func\ndef range():\n    pass\n@prim_func\ndef T():\n    pass\n@intrinsic\ndef len(a: Expr) -> None:\n    "
+     "pass\n",
+     "2:5 NAME_HIDES 5:5 NAME_HIDES 8:5 INTRINSIC_NAME"},
+    {"@prim_func\ndef k(Mesh: Tensor[(4,), \"f32\"], len: Tensor[(4,), \"f32\"], max: Tensor[(4,), \"f32\"], launch: "
+     "Tensor[(4,), \"f32\"]):\n    pass\n",
+     "2:7 NAME_HIDES 2:86 NAME_HIDES"},
 };
 
 static bool seen[TF_DIAG_COUNT];

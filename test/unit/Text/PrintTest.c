@@ -137,6 +137,88 @@ START_TEST(names) {
 }
 END_TEST
 
+/* A program whose DimVar, function and axis have this name; tf is the language, whose own names may be hidden. */
+static const char *program_of_name(char *text, size_t size, const char *dim, const char *function) {
+  snprintf(
+      text, size,
+      "import tilefoundry as tf\n"
+      "D = tf.DimVar(\"%s\", 1, 100)\n"
+      "@tf.prim_func(target=tf.CudaTarget(\"sm_80\"))\n"
+      "def %s(x: tf.Tensor[(D, 2 * D), \"f32\"], n: tf.Tensor[(), \"i32\"]):\n"
+      "    with tf.Mesh((tf.Topology(\"cta\", tf.ceildiv(D, 4)),), tf.Layout((tf.ceildiv(D, 4),)), (\"%s\",)) as m:\n"
+      "        a = tf.min(D, n) + tf.max(n, 3) * tf.abs(n) - D * n\n"
+      "        for i in range(a):\n"
+      "            tf.T.fill(tf.T.tensor_view(x, i, tf.T.coord(m.%s), shape=(1, 1)), float(\"inf\"))\n",
+      dim, function, dim, dim);
+  return text;
+}
+
+static void check_round_trip(const char *source) {
+  tf_context *context;
+  const tf_module *module, *again;
+  const char *once, *twice;
+  ck_assert_int_eq(tf_context_create(&context), TF_OK);
+  if (tf_parse(context, "source", source, strlen(source), NULL, &module) != TF_OK)
+    ck_abort_msg("%s\n%s", tf_context_diagnostic(context, 0)->message, source);
+  if (tf_print(module, &once) != TF_OK) ck_abort_msg("does not print:\n%s", source);
+  if (tf_parse(context, "printed", once, strlen(once), NULL, &again) != TF_OK)
+    ck_abort_msg("%s\n%s", tf_context_diagnostic(context, 0)->message, once);
+  ck_assert_int_eq(tf_print(again, &twice), TF_OK);
+  ck_assert_str_eq(once, twice);
+  if (!tf_module_equal(module, again)) ck_abort_msg("reads back as another module:\n%s", once);
+  tf_context_destroy(context);
+}
+
+/* DimVars, axes and functions with names that mean something in the language. */
+START_TEST(names_of_the_language) {
+  static const char *const given[] = {
+      "T",      "Mesh",        "Layout", "DimVar", "DType", "Tensor", "StorageKind", "Topology", "CudaTarget",
+      "range",  "float",       "min",    "max",    "abs",   "len",    "dim_min",     "dim_max",  "ceildiv",
+      "launch", "copy",        "fill",   "S",      "B",     "P",      "f32",         "smem",     "prim_func",
+      "module", "intrinsic",   "match",  "case",   "type",  "_",      "cta",         "print",    "int",
+      "tf",     "tilefoundry", "store",  "load",   "cuda",  "coord",  "Split",       "spread",   "x"};
+  char text[2000];
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+    check_round_trip(program_of_name(text, sizeof text, given[i], "k"));
+  static const char *const functions[] = {"min", "max", "abs", "copy", "fill", "match", "print", "int", "f32", "S"};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    check_round_trip(program_of_name(text, sizeof text, "D", functions[i]));
+  check_round_trip(program_of_name(text, sizeof text, "k", "k"));
+}
+END_TEST
+
+/* A parameter's name is part of the interface: it is printed as it is, or not at all. */
+START_TEST(names_of_parameters) {
+  static const char *const given[] = {"min", "max", "abs", "len", "module", "copy", "k", "S", "m", "match", "f32", "g"};
+  char text[2000];
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+    snprintf(text, sizeof text,
+             "import tilefoundry as tf\n"
+             "D = tf.DimVar(\"%s\", 1, 100)\n"
+             "@tf.prim_func\n"
+             "def g(x: tf.Tensor[(D,), \"f32\"]):\n"
+             "    pass\n"
+             "@tf.prim_func\n"
+             "def k(%s: tf.Tensor[(D,), \"f32\"], n: tf.Tensor[(), \"i32\"]):\n"
+             "    a = tf.min(D, n) + tf.max(n, 3) * tf.abs(n)\n"
+             "    tf.T.fill(tf.T.tensor_view(%s, a, shape=(1,)), 1.0)\n",
+             given[i], given[i], given[i]);
+    check_round_trip(text);
+  }
+  fixture t; /* a call of a function whose name a parameter has: text cannot say it */
+  const tf_module *module;
+  const char *out = NULL;
+  begin(&t, NULL, NULL);
+  tf_builder_declare_function(t.b, "x", tf_type_callable(t.context, 0, NULL));
+  tf_builder_call(t.b, "x", 0, NULL);
+  tf_builder_end(t.b);
+  ck_assert_int_eq(tf_builder_finish(t.b, &module), TF_OK);
+  ck_assert_int_eq(tf_print(module, &out), TF_INVALID_ARGUMENT);
+  ck_assert_int_eq(tf_context_diagnostic(t.context, 0)->id, TF_DIAG_PRINT_NAME);
+  destroy(&t);
+}
+END_TEST
+
 static const char every_statement[] =
     "from tilefoundry import *\n"
     "\n"
@@ -281,8 +363,9 @@ END_TEST
 /* Names of functions and DimVars that text cannot hold. */
 START_TEST(unprintable) {
   static const struct {
-    const char *function, *dim;
-  } cases[] = {{"a-b", "N"}, {"N", "N"}, {"ok", "Mesh"}, {"lambda", "N"}};
+    const char *function, *param;
+  } cases[] = {{"a-b", "x"},  {"Mesh", "x"}, {"T", "x"},     {"lambda", "x"},
+               {"ok", "a b"}, {"ok", "def"}, {"ok", "Mesh"}, {"ok", "range"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tf_context *context;
     tf_builder *b;
@@ -291,11 +374,11 @@ START_TEST(unprintable) {
     const char *text = NULL;
     tf_function_options options = TF_FUNCTION_OPTIONS_INIT;
     ck_assert_int_eq(tf_context_create(&context), TF_OK);
-    ck_assert_int_eq(tf_dim_var(context, cases[i].dim, 1, 9, &dim), TF_OK);
+    ck_assert_int_eq(tf_dim_var(context, "N", 1, 9, &dim), TF_OK);
     ck_assert_int_eq(tf_builder_create(context, &b), TF_OK);
     tf_builder_begin_module(b, NULL, NULL);
     tf_builder_begin_function(b, cases[i].function, &options);
-    (void)tf_builder_param(b, "x", matrix(context, dim), false);
+    (void)tf_builder_param(b, cases[i].param, matrix(context, dim), false);
     tf_builder_end(b);
     ck_assert_int_eq(tf_builder_finish(b, &module), TF_OK);
     ck_assert_int_eq(tf_print(module, &text), TF_INVALID_ARGUMENT);
@@ -331,6 +414,8 @@ int main(void) {
   tcase_set_timeout(all, 120);
   tcase_add_test(all, constants_stay_operations);
   tcase_add_test(all, names);
+  tcase_add_test(all, names_of_the_language);
+  tcase_add_test(all, names_of_parameters);
   tcase_add_test(all, exact_text);
   tcase_add_test(all, random_expressions);
   tcase_add_test(all, unprintable);

@@ -75,7 +75,7 @@ static unsigned reports_of(tf_diag_id id) {
 }
 
 static void expect_row(tf_diag_id id, unsigned function_count, const tf_stmt *const *functions) {
-  const tf_module *module = tf_module_new(context, NULL, NULL, function_count, functions, 0, NULL);
+  const tf_module *module = tf_module_new(context, NULL, NULL, TF_NO_LOC, function_count, functions, 0, NULL);
   tf_context_clear_diagnostics(context);
   ck_assert_int_eq(tf_verify(module, NULL), TF_VERIFY);
   ck_assert_msg(reports_of(id) == 1, "%s was reported %u times", tf_diag_name(id), reports_of(id));
@@ -91,7 +91,7 @@ START_TEST(fine_function_is_accepted) {
   const tf_stmt *items[2] = {fill(x, tf_expr_float(context, TF_DTYPE_F32, 1.0, TF_NO_LOC)),
                              let(i, sum(number(1), number(2)))};
   const tf_stmt *k = function("k", 1, &x, sequence(2, items));
-  ck_assert_int_eq(tf_verify(tf_module_new(context, NULL, NULL, 1, &k, 0, NULL), NULL), TF_OK);
+  ck_assert_int_eq(tf_verify(tf_module_new(context, NULL, NULL, TF_NO_LOC, 1, &k, 0, NULL), NULL), TF_OK);
 }
 END_TEST
 
@@ -200,7 +200,7 @@ START_TEST(many_bindings_are_not_nesting) {
     last = var;
   }
   const tf_stmt *k = function("k", 1, &x, tf_block_finish(&block, TF_NO_LOC));
-  ck_assert_int_eq(tf_verify(tf_module_new(context, NULL, NULL, 1, &k, 0, NULL), NULL), TF_OK);
+  ck_assert_int_eq(tf_verify(tf_module_new(context, NULL, NULL, TF_NO_LOC, 1, &k, 0, NULL), NULL), TF_OK);
 }
 END_TEST
 
