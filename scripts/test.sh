@@ -5,5 +5,5 @@ cd "$(dirname "$0")/.."
 scripts/install-deps.sh
 scripts/build.sh dev
 scripts/build.sh asan
-ctest --preset asan -L unit -j "$(nproc)"
+ctest --preset asan -L "unit|fuzz" -j "$(nproc)"
 ctest --preset dev -j "$(nproc)" "$@"

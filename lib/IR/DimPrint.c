@@ -81,10 +81,11 @@ static void print_atom(tf_context *context, tf_string *out, const tf_atom *atom,
   }
 }
 
-/* The sign and magnitude of a term; `first` terms carry their sign themselves. */
+/* The sign of a term; `first` terms carry it themselves, and so does the least number, whose magnitude no dim has. */
 static void print_sign(tf_string *out, int64_t coefficient, bool first) {
-  if (first) {
-    tf_string_puts(out, coefficient < 0 ? "-" : "");
+  bool least = coefficient == INT64_MIN;
+  if (first || least) {
+    tf_string_printf(out, "%s%s", first ? "" : " + ", coefficient < 0 ? "-" : "");
   } else {
     tf_string_puts(out, coefficient < 0 ? " - " : " + ");
   }

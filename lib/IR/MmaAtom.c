@@ -180,7 +180,8 @@ static const char *tile_fault(tf_context *context, const tf_mma_atom *atom, cons
   static const int64_t most = INT64_C(1) << 20; /* products of three stay in 64 bits */
   if (atom->base) return "a tile is made from an instruction, not from another tile";
   for (unsigned i = 0; i < 2; i++)
-    if (warps[i] < 1 || warps[i] > 32 || warps[0] * warps[1] > 32) return "a tile has 1 to 32 warps";
+    if (warps[i] < 1 || warps[i] > 32) return "a tile has 1 to 32 warps";
+  if (warps[0] * warps[1] > 32) return "a tile has 1 to 32 warps";
   for (unsigned i = 0; i < 3; i++) {
     int64_t unit = atom->mnk[i] * (i < 2 ? warps[i] : 1);
     if (mnk[i] >= 1 && mnk[i] <= most && mnk[i] % unit == 0) continue;

@@ -1,20 +1,27 @@
 #!/bin/sh
-# 100,000 random mutations of the tree's programs (or as many as said) through parser, printer and static evaluator, under the
-# address and undefined-behaviour sanitizers: test/fuzz/run.sh [MUTATIONS [SEED]]
+# 100,000 random mutations of the tree's programs (or as many as said) through the parser, the printer, the verifier and the
+# static evaluator, under the address and undefined-behaviour sanitizers: test/fuzz/run.sh [MUTATIONS [SEED [TARGET…]]]
 #
-# Builds in build-fuzz beside the tree's other build folders. An input that fails is left there as fuzz-input; the tests
-# fuzz.parser and fuzz.static run fewer.
+# Targets: parser verifier static, and ptx (slower, only when named). Builds in build-fuzz beside the tree's other build folders;
+# inputs of findings are left there. The tests fuzz.* run mutations of seed 1 for a short time.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mutations=${1:-100000}
 seed=${2:-1}
+[ $# -gt 2 ] && shift 2 || set -- parser verifier static
 build=${TF_FUZZ_BUILD:-$tree/build-fuzz}
 
-cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTF_SANITIZE=address,undefined > "$build.log" 2>&1 || {
+programs=
+for target; do programs="$programs fuzz-$target"; done
+cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTF_SANITIZE=address,undefined -DTF_ARENA_MALLOC=ON \
+  > "$build.log" 2>&1 || {
   cat "$build.log"
   exit 1
 }
-ninja -C "$build" fuzz-parser fuzz-static
+ninja -C "$build" $programs
 cd "$build"
-test/fuzz/fuzz-parser --mutate="$mutations" --seed="$seed" "$tree/test/fuzz/parser" "$tree/kernels" "$tree/test/lit"
-test/fuzz/fuzz-static --mutate="$mutations" --seed="$seed" "$tree/test/fuzz/static"
+status=0
+for target; do
+  "test/fuzz/fuzz-$target" --mutate="$mutations" --seed="$seed" "@test/fuzz/$target.inputs" || status=1
+done
+exit $status

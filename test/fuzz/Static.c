@@ -1,6 +1,7 @@
 /* Fuzzed: the compile-time evaluator. Every line of the input is an expression; it gives a value or diagnostics, and a value
  * that has a spelling reads back as an equal one. */
-#include <stdint.h>
+#include "Fuzz.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,11 @@
 #include "IR/Elaborate.h"
 #include "Support/Context.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 typedef struct job {
   tf_context *context;
   const char *text;
   size_t length;
+  fuzz_reach reach; /* read: a line has a value */
 } job;
 
 static tf_value evaluate(tf_elab *e, const char *text, size_t length) {
@@ -44,6 +44,7 @@ static void check_line(job *j, const char *text, size_t length) {
     fprintf(stderr, "static: value and diagnostics disagree: %.*s\n", (int)length, text);
     abort();
   }
+  if (!failed) j->reach = FUZZ_READ;
   if (!is_spelled(&value) || (value.kind == TF_VALUE_FLOAT && value.f != value.f)) return;
   if (memmem(text, length, "DimVar", 6)) return; /* its name is not bound */
   tf_value again = evaluate(&e, spelled, strlen(spelled));
@@ -52,7 +53,7 @@ static void check_line(job *j, const char *text, size_t length) {
   abort();
 }
 
-static tf_status run(void *argument) {
+static tf_status check_lines(void *argument) {
   job *j = argument;
   for (const char *at = j->text, *end = at + j->length; at < end;) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -63,10 +64,12 @@ static tf_status run(void *argument) {
   return TF_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  job j = {NULL, (const char *)data, size};
-  if (tf_context_create(&j.context) != TF_OK) return 0;
-  (void)tf_context_try(j.context, run, &j);
+static fuzz_reach run(const char *bytes, size_t size) {
+  job j = {NULL, bytes, size, FUZZ_REFUSED};
+  if (tf_context_create(&j.context) != TF_OK) return FUZZ_REFUSED;
+  (void)tf_context_try(j.context, check_lines, &j);
   tf_context_destroy(j.context);
-  return 0;
+  return j.reach;
 }
+
+const fuzz_target fuzz_this = {"static", run, fuzz_tir_words, {"refused", "of them with a value"}};
