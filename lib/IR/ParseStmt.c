@@ -79,10 +79,21 @@ static void refuse_loop_else(tf_parser *p) {
   (void)tf_parse_block(p, "after 'else'");
 }
 
+/* What a loop or a scope binds: a name, which Python lets stand in parentheses. */
+static const char *parse_target(tf_parser *p, const char *where, tf_loc *loc) {
+  unsigned open = 0;
+  while (tf_parser_accept(p, TF_PUNCT_LPAREN))
+    open++;
+  const char *name = tf_parser_name(p, where, loc);
+  while (!p->failed && open-- > 0)
+    tf_parser_expect(p, TF_PUNCT_RPAREN, "after the name");
+  return name;
+}
+
 static tf_node *parse_for(tf_parser *p) {
   tf_node *node = tf_parser_node(p, TF_NODE_FOR, tf_parser_token(p));
   p->at++;
-  node->block.name = tf_parser_name(p, "after 'for'", &node->block.name_loc);
+  node->block.name = parse_target(p, "after 'for'", &node->block.name_loc);
   if (!p->failed && tf_parser_at(p, TF_PUNCT_COMMA)) (void)refuse(p, "a loop over several names", "; use one name");
   if (!p->failed && !tf_parser_accept_keyword(p, TF_KW_IN)) tf_parser_unexpected(p, "'in' after the loop's name");
   node->block.head = tf_parse_expr(p);
@@ -129,18 +140,56 @@ static tf_node *parse_if(tf_parser *p) {
   return close_compound(node, failed);
 }
 
-static tf_node *parse_with(tf_parser *p) {
-  tf_node *node = tf_parser_node(p, TF_NODE_WITH, tf_parser_token(p));
-  p->at++;
+#define MAX_WITH_ITEMS 4 /* each nests what follows it one deeper */
+
+/* Whether a parenthesis opens here that holds all of the head, `with (MESH as NAME):`, and not a mesh alone. */
+static bool at_parenthesised_items(const tf_parser *p) {
+  if (!tf_parser_at(p, TF_PUNCT_LPAREN)) return false;
+  const tf_token *token = tf_parser_token(p);
+  bool named = false;
+  for (unsigned depth = 0; token->kind != TF_TOKEN_END && token->kind != TF_TOKEN_NEWLINE; token++) {
+    bool op = token->kind == TF_TOKEN_OP;
+    depth += op && (token->id == TF_PUNCT_LPAREN || token->id == TF_PUNCT_LBRACKET || token->id == TF_PUNCT_LBRACE);
+    depth -= op && (token->id == TF_PUNCT_RPAREN || token->id == TF_PUNCT_RBRACKET || token->id == TF_PUNCT_RBRACE);
+    named |= depth == 1 && token->kind == TF_TOKEN_KEYWORD && token->id == TF_KW_AS;
+    if (depth == 0) break;
+  }
+  if (token->kind != TF_TOKEN_OP) return false;
+  return named && token[1].kind == TF_TOKEN_OP && token[1].id == TF_PUNCT_COLON;
+}
+
+static tf_node *parse_with_item(tf_parser *p, const tf_token *first) {
+  tf_node *node = tf_parser_node(p, TF_NODE_WITH, first);
   node->block.head = tf_parse_expr(p);
   if (!p->failed && !tf_parser_accept_keyword(p, TF_KW_AS)) tf_parser_unexpected(p, "'as NAME' after the mesh");
-  node->block.name = tf_parser_name(p, "after 'as'", &node->block.name_loc);
-  if (!p->failed && tf_parser_at(p, TF_PUNCT_COMMA))
-    (void)refuse(p, "a second mesh in one 'with'", "; nest two of them");
-  tf_parser_close(p, node);
+  node->block.name = parse_target(p, "after 'as'", &node->block.name_loc);
+  return tf_parser_close(p, node);
+}
+
+/* with A as a, B as b: is with A as a: with B as b: */
+static tf_node *parse_with(tf_parser *p) {
+  tf_node *items[MAX_WITH_ITEMS];
+  const tf_token *first = tf_parser_token(p);
+  unsigned count = 0;
+  p->at++;
+  bool open = at_parenthesised_items(p);
+  p->at += open;
+  do {
+    if (open && count && tf_parser_at(p, TF_PUNCT_RPAREN)) break;
+    if (count == MAX_WITH_ITEMS) {
+      (void)refuse(p, "a fifth mesh in one 'with'", "; nest another 'with'");
+      break;
+    }
+    items[count] = parse_with_item(p, count ? tf_parser_token(p) : first);
+  } while (++count && tf_parser_accept(p, TF_PUNCT_COMMA));
+  if (open) tf_parser_expect(p, TF_PUNCT_RPAREN, "after the meshes");
   bool failed = p->failed;
-  node->block.body = tf_parse_block(p, "after the head of 'with'");
-  return close_compound(node, failed);
+  tf_block_syntax body = tf_parse_block(p, "after the head of 'with'");
+  for (unsigned i = count; i-- > 0;) {
+    items[i]->block.body = body;
+    body = (tf_block_syntax){1, tf_arena_copy(p->arena, &items[i], sizeof items[i])};
+  }
+  return close_compound(items[0], failed);
 }
 
 static bool at_word(const tf_parser *p, const char *word) {

@@ -91,8 +91,8 @@ static tf_value int_power(tf_context *context, tf_int128 base, tf_int128 exponen
   if (exponent > 64) return overflow(context, loc);
   tf_int128 result = 1;
   for (; exponent > 0; exponent--) {
-    result *= base; /* both within 65 bits: the product fits */
-    if (result < INT_MIN_VALUE || result > INT_MAX_VALUE) return overflow(context, loc);
+    bool overflows = __builtin_mul_overflow(result, base, &result);
+    if (overflows || result < INT_MIN_VALUE || result > INT_MAX_VALUE) return overflow(context, loc);
   }
   return tf_value_of_int(result);
 }

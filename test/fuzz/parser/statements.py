@@ -53,3 +53,18 @@ class Kernels:
 
 @module
 class Empty(): pass
+def scopes():
+    with a as (b):
+        pass
+    with (a) as b, (c).d[0] as (((e))):
+        x = 1
+    with (
+        a as b,  # one
+        (c) as d,
+        e((1, 2)) as f,
+    ):
+        with (a as b): pass
+        with (a)(b) as c: pass
+        with (a, b)[0] as c: pass
+    for (i) in range(3):
+        pass

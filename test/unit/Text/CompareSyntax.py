@@ -146,7 +146,11 @@ def show(n):
     if t is ast.While:
         return f"(while {show(n.test)}{block(n.body)})"
     if t is ast.With:
-        return f"(with {n.items[0].optional_vars.id} {show(n.items[0].context_expr)}{block(n.body)})"
+        body = block(n.body)
+        for item in reversed(n.items):
+            whole = f"(with {item.optional_vars.id} {show(item.context_expr)}{body})"
+            body = f" (block {whole})"
+        return whole
     if t is ast.If:
         return f"(if {show(n.test)}{block(n.body)}{block(n.orelse)})"
     if t is ast.Match:

@@ -44,14 +44,20 @@ static const error_case syntax_cases[] = {
      "1:5 SYNTAX_UNSUPPORTED 2:8 SYNTAX_UNSUPPORTED 3:3 SYNTAX_UNSUPPORTED 4:2 SYNTAX_UNSUPPORTED 5:1 "
      "SYNTAX_UNSUPPORTED "
      "6:1 SYNTAX_UNSUPPORTED 7:1 SYNTAX_UNSUPPORTED 8:7 SYNTAX_UNSUPPORTED"},
-    {"x = {1: 2}\ny = (z := 3)\nf(*a)\nwith a as b, c as d:\n    pass\nfor i in r:\n    pass\nelse:\n    pass\n",
-     "1:5 SYNTAX_UNSUPPORTED 2:8 SYNTAX_UNSUPPORTED 3:3 SYNTAX_UNSUPPORTED 4:12 SYNTAX_UNSUPPORTED 8:1 "
+    {"x = {1: 2}\ny = (z := 3)\nf(*a)\nwith a as b, c as d, e as f, g as h, i as j:\n    pass\nfor i in r:\n    "
+     "pass\nelse:\n    pass\n",
+     "1:5 SYNTAX_UNSUPPORTED 2:8 SYNTAX_UNSUPPORTED 3:3 SYNTAX_UNSUPPORTED 4:38 SYNTAX_UNSUPPORTED 8:1 "
      "SYNTAX_UNSUPPORTED "
      "6:1 STMT_MISPLACED"},
     {"try:\n    x = 1 +\nexcept E:\n    pass\nfinally:\n    pass\ny = 2 +\n",
      "1:1 SYNTAX_UNSUPPORTED 2:12 SYNTAX_EXPECTED 7:8 SYNTAX_EXPECTED"},
     {K "    while n < 3:\n        break\n    async with a as b:\n        pass\n    raise n\n    yield\n",
      "4:9 SYNTAX_UNSUPPORTED 5:5 SYNTAX_UNSUPPORTED 7:5 SYNTAX_UNSUPPORTED 8:5 SYNTAX_UNSUPPORTED"},
+    {"with (a as b, c):\n    pass\nwith (a as b c as d):\n    pass\nwith a as (b, c):\n    pass\nwith (a):\n    "
+     "pass\nwith a "
+     "as b,:\n    pass\nfor (i, j) in r:\n    pass\n",
+     "1:16 SYNTAX_EXPECTED 3:14 SYNTAX_EXPECTED 5:13 SYNTAX_EXPECTED 7:9 SYNTAX_EXPECTED 9:13 SYNTAX_EXPECTED 11:7 "
+     "SYNTAX_EXPECTED"},
     {"x = 1\n    y = 2\n", "2:5 SYNTAX_INDENT"},
     {"@prim_func\ndef k():\nx = 1\n", "3:1 SYNTAX_BLOCK"},
     {K "    if n < 3:\n    x = 1 +\n", "4:5 SYNTAX_BLOCK 4:12 SYNTAX_EXPECTED"},
