@@ -59,11 +59,12 @@ static int precedence(const tf_node *node) {
   }
 }
 
-static void print_value(printer *p, const tf_value *value) {
+static void print_value(printer *p, const tf_value *value, int least) {
   bool compound = value->kind == TF_VALUE_DIM || (value->kind == TF_VALUE_INT && value->i < 0) ||
                   (value->kind == TF_VALUE_FLOAT && value->f < 0);
   const char *text = tf_value_print(p->context, value);
   compound &= !tf_is_identifier(text);
+  compound |= least == PREC_ATOM && text[0] >= '0' && text[0] <= '9'; /* 1.x is no attribute of 1 */
   puts_to(p, compound ? "(" : "");
   puts_to(p, text);
   puts_to(p, compound ? ")" : "");
@@ -76,10 +77,10 @@ static bool is_param(const printer *p, const char *name) {
   return false;
 }
 
-static void print_name(printer *p, const char *name) {
+static void print_name(printer *p, const char *name, int least) {
   for (unsigned i = 0; i < p->source->static_count && !is_param(p, name); i++)
     if (p->source->names[i] == name) {
-      print_value(p, &p->source->values[i]);
+      print_value(p, &p->source->values[i], least);
       return;
     }
   puts_to(p, name);
@@ -183,10 +184,10 @@ static void print_literal(printer *p, const tf_node *node) {
   }
 }
 
-static void print_construct(printer *p, const tf_node *node) {
+static void print_construct(printer *p, const tf_node *node, int least) {
   switch ((tf_node_kind)node->kind) {
   case TF_NODE_NAME:
-    print_name(p, node->name);
+    print_name(p, node->name, least);
     return;
   case TF_NODE_TUPLE:
     print_tuple(p, node);
@@ -230,7 +231,7 @@ static void print(printer *p, const tf_node *node, int least) {
   bool number = node->kind == TF_NODE_INT || node->kind == TF_NODE_FLOAT; /* 1.x is no attribute of 1 */
   bool parens = precedence(node) < least || (number && least == PREC_ATOM);
   puts_to(p, parens ? "(" : "");
-  print_construct(p, node);
+  print_construct(p, node, least);
   puts_to(p, parens ? ")" : "");
 }
 

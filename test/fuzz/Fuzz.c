@@ -16,6 +16,7 @@
 #include "Fuzz.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +167,10 @@ static void run_mutation(progress *p, const fuzz_text *text, uint64_t mutation) 
   fuzz_demand(usage.ru_maxrss < memory_limit, "too much memory");
 }
 
-/* Mutations first … first+count-1 in a process of their own; true if all are fine. */
-static bool run_range(progress *p, const fuzz_corpus *corpus, uint64_t seed, uint64_t first, uint64_t count) {
+typedef enum outcome { FINE, FAILED, TOO_LONG } outcome;
+
+/* Mutations first … first+count-1 in a process of their own. */
+static outcome run_range(progress *p, const fuzz_corpus *corpus, uint64_t seed, uint64_t first, uint64_t count) {
   fflush(NULL);
   p->mutation = first;
   pid_t child = fork();
@@ -183,7 +186,7 @@ static bool run_range(progress *p, const fuzz_corpus *corpus, uint64_t seed, uin
   int status = 1;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) fprintf(stderr, "signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return status == 0;
+  return status == 0 ? FINE : WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ? TOO_LONG : FAILED;
 }
 
 static void save(const fuzz_corpus *corpus, uint64_t seed, uint64_t mutation) {
@@ -204,15 +207,21 @@ static void save(const fuzz_corpus *corpus, uint64_t seed, uint64_t mutation) {
 /* A batch; what comes after a finding is run too. Returns the number of findings. */
 static size_t run_batch(progress *p, const fuzz_corpus *corpus, uint64_t seed, uint64_t first, uint64_t count) {
   size_t findings = 0;
-  for (uint64_t end = first + count; first < end;) {
-    if (run_range(p, corpus, seed, first, end - first)) break;
+  for (uint64_t end = first + count; first < end; first = p->mutation + 1) {
+    outcome result = run_range(p, corpus, seed, first, end - first);
+    if (result == FINE) break;
+    uint64_t mutation = p->mutation;
+    if (result == TOO_LONG && run_range(p, corpus, seed, mutation, 1) == FINE) { /* the machine was slow */
+      p->mutation = mutation;
+      continue;
+    }
+    p->mutation = mutation;
     findings++;
-    if (p->mutation < end)
-      save(corpus, seed, p->mutation);
+    if (mutation < end)
+      save(corpus, seed, mutation);
     else
       fprintf(stderr, "finding: seed %llu, among mutations %llu to %llu: a leak\n", (unsigned long long)seed,
               (unsigned long long)first, (unsigned long long)end - 1);
-    first = p->mutation + 1;
   }
   return findings;
 }

@@ -1,9 +1,13 @@
-"""Parses, prints, parses and prints again: RoundTrip.py TEXT-TOOL ROOT…
+"""Everything in the tree: RoundTrip.py TEXT-TOOL TF-LLC TREE
 
-Every .tir file under the roots, each piece of a split file by itself, the ```python blocks with a kernel of every manual (.md),
-and random programs (fixed seed) made here. The module
-must read back equal and print the same text. A piece may be refused only if it says `expected-error` itself, and then with
-status 1."""
+The script finds the files itself: every .tir, each piece of a split file by itself, every .py that is an input of a test, the
+```python blocks with a kernel of every manual (.md), and random programs (fixed seed) made here. Of each piece
+
+* text-tool: what parses reads back from its print as an equal module that prints the same;
+* tf-llc: it passes --verify-only, and so does what --emit=tir prints, which --emit=tir prints again as it is.
+
+A piece that says `expected-error` or `# error [` may be refused, in any stage, with status 1; what its messages are is for the
+test that the piece belongs to."""
 import os
 import random
 import re
@@ -11,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-TOOL = sys.argv[1]
+TOOL, TF_LLC, TREE = sys.argv[1:4]
+SEPARATOR = "# -----\n"
 
 
 def pieces(path):
@@ -19,19 +24,32 @@ def pieces(path):
     if path.endswith(".md"):
         blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
         return [block for block in blocks if "@prim_func" in block]
+    if path.endswith(".py") and not re.search(r"^(import|from) tilefoundry", text, flags=re.M):
+        return []  # a script of a test
     if "--split-input-file" not in text:
         return [text]
     return re.split(r"^# -----.*$", text, flags=re.M)
 
 
+def is_ours(folder, file):
+    return file.endswith((".tir", ".md")) or (file.endswith(".py") and os.path.basename(folder) == "Inputs" and "lit" in folder)
+
+
+def refusal_expected(text):
+    return re.search(r"expected-error|# error \[", text) is not None
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
+        f.write(text)
+    return path
+
+
 def run(texts):
     """Indices of the texts that fail, with what was said. One process for many; one each when something fails."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for i, text in enumerate(texts):
-            paths.append(os.path.join(folder, f"{i}.tir"))
-            with open(paths[-1], "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
-                f.write(text)
+        paths = [write(folder, f"{i}.tir", text) for i, text in enumerate(texts)]
         if subprocess.run([TOOL, "roundtrip"] + paths, capture_output=True).returncode == 0:
             return []
         out = []
@@ -40,6 +58,47 @@ def run(texts):
             if result.returncode:
                 out.append((i, result.returncode, result.stderr))
         return out
+
+
+# ---- tf-llc ----
+def tf_llc(text, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(folder, "all.tir", text)
+        return subprocess.run([TF_LLC, *options, "--split-input-file", path], capture_output=True, text=True, errors="surrogateescape")
+
+
+def one_by_one(names, texts, what, good):
+    """After a failure of all together: which ones."""
+    bad = 0
+    for name, text in zip(names, texts):
+        result, fine = good(text)
+        if not fine:
+            bad += 1
+            print(f"{name}: {what}\n{result.stderr[-1500:] or result.stdout[-1500:]}")
+    return bad
+
+
+def check_tool(names, texts):
+    """The number of pieces that fail. All of them go through one process, as parts of one file."""
+    whole = SEPARATOR.join(text + ("" if text.endswith("\n") else "\n") for text in texts)
+    bad = 0
+
+    def verified(text):
+        result = tf_llc(text, "--verify-only")
+        return result, result.returncode == 0
+
+    def fixed(text):
+        first = tf_llc(text, "--emit=tir")
+        second = tf_llc(first.stdout, "--emit=tir")
+        return second, first.returncode == 0 and second.returncode == 0 and second.stdout == first.stdout
+
+    if not verified(whole)[1]:
+        bad += one_by_one(names, texts, "refused by --verify-only", verified) or 1
+    if not fixed(whole)[1]:
+        bad += one_by_one(names, texts, "--emit=tir does not print its own print", fixed) or 1
+    if not bad and not verified(tf_llc(whole, "--emit=tir").stdout)[1]:
+        bad += one_by_one(names, texts, "what is printed is refused", lambda text: verified(tf_llc(text, "--emit=tir").stdout)) or 1
+    return bad
 
 
 # ---- random programs: every construct, nested; types fit, so that the parser accepts them ----
@@ -195,26 +254,28 @@ class Program:
 
 def main():
     names, texts = [], []
-    for root in sys.argv[2:]:
-        for folder, _, files in sorted(os.walk(root)):
-            for file in sorted(files):
-                if file.endswith((".tir", ".md")):
-                    for i, piece in enumerate(pieces(os.path.join(folder, file))):
-                        names.append(f"{os.path.join(folder, file)}#{i}")
-                        texts.append(piece)
+    for folder, folders, files in os.walk(TREE):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "build")))
+        for file in sorted(files):
+            if is_ours(folder, file):
+                for i, piece in enumerate(pieces(os.path.join(folder, file))):
+                    names.append(f"{os.path.join(folder, file)}#{i}")
+                    texts.append(piece)
     files = len(texts)
     for seed in range(400):
         names.append(f"random program {seed}")
         texts.append(Program(seed).text())
     bad = refused = 0
     for i, status, said in run(texts):
-        if re.search(r"expected-error|# error \[text", texts[i]) and status == 1 and "does not parse" in said and "printed text" not in said:
+        if refusal_expected(texts[i]) and status == 1 and "does not parse" in said and "printed text" not in said:
             refused += 1
             continue
         bad += 1
         print(f"{names[i]}: status {status}\n{said[-1500:]}")
-    print(f"{files} pieces of files ({refused} refused as they say), {len(texts) - files} random programs, {bad} bad")
-    sys.exit(bad > 0)
+    accepted = [i for i in range(files) if not refusal_expected(texts[i])]
+    bad += check_tool([names[i] for i in accepted], [texts[i] for i in accepted])
+    print(f"{files} pieces of files ({refused} refused as they say, {len(accepted)} verified), {len(texts) - files} random programs, {bad} bad")
+    sys.exit(bad > 0 or len(accepted) < 150)
 
 
 main()
