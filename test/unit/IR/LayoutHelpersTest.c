@@ -43,7 +43,7 @@ static void check_spread(const tf_mesh *mesh, int64_t count, int64_t chunks, int
 
 START_TEST(spread_deals_chunks_in_turn) {
   uint64_t seed = 61;
-  for (int round = 0; round < 3000; round++) {
+  for (int round = 0; round < 20000; round++) {
     int64_t count;
     const tf_mesh *mesh = random_mesh(&seed, &count);
     check_spread(mesh, count, 1 + (int64_t)random_below(&seed, 5), 1 + (int64_t)random_below(&seed, 5));
