@@ -184,8 +184,11 @@ static void hide(tf_printer *p, const char *name) {
 }
 
 void tf_print_hide_dims(tf_printer *p, const tf_module *module) {
-  for (unsigned i = 0; i < module->intrinsic_count; i++)
+  for (unsigned i = 0; i < module->intrinsic_count; i++) {
     hide(p, module->intrinsics[i]->name);
+    for (unsigned k = 0; k < module->intrinsics[i]->param_count; k++)
+      hide(p, module->intrinsics[i]->params[k].name);
+  }
   for (unsigned i = 0; i < module->function_count; i++) {
     const tf_stmt *function = module->functions[i];
     hide(p, function->function.name);
@@ -196,5 +199,5 @@ void tf_print_hide_dims(tf_printer *p, const tf_module *module) {
 
 bool tf_print_writes_out(const tf_context *context, const char *name) {
   const tf_printer *p = context->printing;
-  return tf_print_uses(name) || (p && tf_print_holds(&p->hidden, name));
+  return tf_print_uses(name) || (p && (p->writes_out_all || tf_print_holds(&p->hidden, name)));
 }

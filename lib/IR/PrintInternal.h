@@ -36,8 +36,9 @@ typedef struct tf_printer {
     TF_VEC(const tf_expr *);
   } meshes; /* bindings of the scopes in force, outermost first */
   const tf_stmt *function; /* at hand, or null */
-  tf_print_table hidden; /* interned names that functions, intrinsics and parameters of the module have */
+  tf_print_table hidden; /* interned names that functions, intrinsics and their parameters have */
   bool failed;
+  bool writes_out_all; /* DimVars, whatever their names: text to compare, not to show */
 } tf_printer;
 
 void tf_printer_init(tf_printer *p, tf_context *context);

@@ -5,6 +5,7 @@
 #include "IR/KindTables.h"
 #include "IR/LayoutImpl.h"
 #include "IR/Lexer.h"
+#include "IR/PrintInternal.h"
 #include "Support/Context.h"
 
 typedef struct printer {
@@ -59,20 +60,23 @@ static int precedence(const tf_node *node) {
   }
 }
 
+/* The value's text is printed as an expression of its own: so it stands in the spelling, and in the parentheses, that its text
+ * gets when it is read back as a part of the condition. */
 static void print_value(printer *p, const tf_value *value, int least) {
-  bool compound = value->kind == TF_VALUE_DIM || (value->kind == TF_VALUE_INT && value->i < 0) ||
-                  (value->kind == TF_VALUE_FLOAT && value->f < 0);
+  static const struct tf_syntax no_names;
   const char *text = tf_value_print(p->context, value);
-  compound &= !tf_is_identifier(text);
-  compound |= least == PREC_ATOM && text[0] >= '0' && text[0] <= '9'; /* 1.x is no attribute of 1 */
-  puts_to(p, compound ? "(" : "");
-  puts_to(p, text);
-  puts_to(p, compound ? ")" : "");
+  uint32_t file = tf_context_add_source(p->context, "<value>", text, strlen(text));
+  const tf_node *node = tf_parse_expression(p->context, file, &p->context->arena);
+  printer plain = {p->context, p->out, &no_names};
+  if (node)
+    print(&plain, node, least);
+  else
+    puts_to(p, text);
 }
 
 /* A parameter hides a static name. */
 static bool is_param(const printer *p, const char *name) {
-  for (unsigned i = 0; i < p->source->def->def.param_count; i++)
+  for (unsigned i = 0; p->source->def && i < p->source->def->def.param_count; i++)
     if (p->source->def->def.params[i].name == name) return true;
   return false;
 }
@@ -275,6 +279,14 @@ static const char *declaration_text(tf_context *context, const tf_intrinsic *int
   return out.text;
 }
 
+/* A condition may hold a DimVar as the value of a name or spelled out: either is written out here. */
 bool tf_intrinsic_equal(tf_context *context, const tf_intrinsic *a, const tf_intrinsic *b) {
-  return a == b || strcmp(declaration_text(context, a), declaration_text(context, b)) == 0;
+  if (a == b) return true;
+  const tf_printer *outer = context->printing;
+  tf_printer *p = TF_ARENA_NEW(&context->arena, tf_printer);
+  *p = (tf_printer){.context = context, .writes_out_all = true};
+  context->printing = p;
+  bool equal = strcmp(declaration_text(context, a), declaration_text(context, b)) == 0;
+  context->printing = outer;
+  return equal;
 }
