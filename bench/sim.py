@@ -1,5 +1,5 @@
-"""Speed of the simulated device on one core: lane instructions of an FMA loop and of a memory-bound copy, matrix instructions,
-a 1024 x 1024 x 1024 bf16 product by the project's own compiler, and start-up.
+"""Speed of the simulated device on one core: lane instructions of an FMA loop, of a memory-bound copy and of a vector addition
+by many small CTAs, matrix instructions, a 1024 x 1024 x 1024 bf16 product by the project's own compiler, and start-up.
 
 Rates are per second of processor time, from the difference of a long and a short run of the same kernel, so start-up and
 reading the program do not count. Usage: sim.py BUILD_FOLDER
@@ -36,6 +36,23 @@ COPY = "".join("ld.global.v4.u32 {%r10,%r11,%r12,%r13}, [%rd1]; st.global.v4.u32
 MMA = "".join("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f2,%f3,%f4,%f5}, {%r2,%r4,%r5,%r6}, {%r2,%r4}, "
               "{%f2,%f3,%f4,%f5}; " for _ in range(8))
 
+ADD = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)
+{
+  .reg .pred %p; .reg .f32 %f<4>; .reg .b32 %r<6>; .reg .b64 %rd<11>;
+  ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u32 %r2, [n];
+  mov.u32 %r3, %ntid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %tid.x; mad.lo.s32 %r1, %r3, %r4, %r5;
+  setp.ge.s32 %p, %r1, %r2; @%p bra E;
+  cvta.to.global.u64 %rd4, %rd1; mul.wide.s32 %rd5, %r1, 4; add.s64 %rd6, %rd4, %rd5;
+  cvta.to.global.u64 %rd7, %rd2; add.s64 %rd8, %rd7, %rd5; ld.global.f32 %f1, [%rd8]; ld.global.f32 %f2, [%rd6];
+  add.f32 %f3, %f1, %f2; cvta.to.global.u64 %rd9, %rd3; add.s64 %rd10, %rd9, %rd5; st.global.f32 [%rd10], %f3;
+E:
+  ret;
+}
+"""
+
 
 def processor_time(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -57,6 +74,19 @@ def loop_rate(folder, body, per_iteration, ctas, short, long):
     return per_iteration * ctas * 8 * (long - short) / (run(long) - run(short))
 
 
+def small_ctas_rate(folder):
+    """Lane instructions a second of a vector addition by CTAs of 128 threads that execute 22 instructions each."""
+    path = pathlib.Path(folder) / "add.ptx"
+    path.write_text(ADD)
+
+    def run(ctas):
+        return min(processor_time([TOOL, "--device=sim:sm_80", "--kernel=add", f"--grid={ctas}", "--block=128",
+                                   *(f"--type={i}=f32[4194304]" for i in range(3)), "--arg=3=4194304", str(path)])
+                   for _ in range(3))
+
+    return 22 * 128 * (32768 - 64) / (run(32768) - run(64))
+
+
 def matmul_time():
     """Processor time of the 1024^3 product with random operands."""
     size = [f"-D{name}=1024" for name in "MNK"]
@@ -68,12 +98,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         fma = loop_rate(folder, FMA, 32 * 19, 8, 1000, 41000)
         copy = loop_rate(folder, COPY, 32 * 19, 8, 1000, 11000)
+        small = small_ctas_rate(folder)
         mma = loop_rate(folder, MMA, 8, 8, 100, 2100)
         empty = pathlib.Path(folder) / "e.ptx"
         empty.write_text(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n")
         start = min(processor_time([BUILD / "bench/bench-sim-startup", empty]) for _ in range(5))
     print(f"FMA loop                 {fma / 1e9:8.2f} G lane instructions/s")
     print(f"copy, 16 bytes a lane    {copy / 1e6:8.0f} M lane instructions/s")
+    print(f"vector add, small CTAs   {small / 1e6:8.0f} M lane instructions/s")
     print(f"mma.m16n8k16 bf16        {mma / 1e6:8.2f} M/s")
     print(f"1024^3 bf16 product      {matmul_time():8.2f} s")
     print(f"start-up to an empty kernel {start * 1e3:5.1f} ms")

@@ -22,7 +22,7 @@ static uint64_t mix(uint64_t x) {
 static bool alloc_shared(tf_cta *c) {
   const tf_launch *l = c->launch;
   c->shared_bytes = l->shared_bytes;
-  c->shared = aligned_alloc(256, (l->shared_bytes + 511) & ~(uint64_t)255);
+  c->shared = tf_spares_take(&c->worker->spares, l->shared_bytes + 256);
   if (!c->shared) return false;
   if (l->adversarial || l->checks & TF_SIM_CHECK_INIT)
     tf_shared_noise(c->shared, l->shared_bytes, c->linear + 1 + l->seed);
@@ -37,14 +37,17 @@ static bool start_cta(tf_cta *c) {
   c->warp_count = (uint32_t)((l->block_count + TF_LANES - 1) / TF_LANES);
   c->live_threads = (uint32_t)l->block_count;
   c->rng = mix(l->seed ^ mix(c->linear + 1));
-  c->warps = calloc(c->warp_count, sizeof *c->warps);
-  if (!c->warps || !alloc_shared(c)) return false;
+  c->warps = tf_spares_take(&c->worker->spares, c->warp_count * sizeof *c->warps);
+  if (!c->warps) return false;
+  memset(c->warps, 0, c->warp_count * sizeof *c->warps);
+  if (!alloc_shared(c)) return false;
   for (uint32_t i = 0; i < c->warp_count; i++) {
     tf_warp *w = &c->warps[i];
     w->cta = c;
     w->launch = c->launch;
     w->worker = c->worker;
     w->index = i;
+    w->frames.spares = &c->worker->spares;
     if (!tf_warp_init(w)) return false;
   }
   return tf_check_cta_begin(c);
@@ -101,8 +104,8 @@ void tf_cluster_free(tf_cluster *k) {
     tf_view_retire(c);
     for (uint32_t j = 0; c->warps && j < c->warp_count; j++)
       tf_warp_free(&c->warps[j]);
-    free(c->warps);
-    free(c->shared);
+    tf_spares_give(&c->worker->spares, c->warps);
+    tf_spares_give(&c->worker->spares, c->shared);
     free(c->shared_init);
     free(c);
   }

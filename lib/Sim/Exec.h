@@ -199,6 +199,7 @@ enum { TF_CACHE_WAYS = 64 };
 /* What one thread of the host needs to run CTAs. */
 typedef struct tf_worker {
   struct tf_launch *launch;
+  tf_spares spares; /* what ended CTAs leave for the next ones */
   tf_interval cache[TF_CACHE_WAYS];
   tf_sim_tally *tally;    /* counting: per instruction, see Count.h; else null */
   uint64_t *buffer_bytes; /* counting: read and written, per buffer */

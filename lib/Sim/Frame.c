@@ -120,11 +120,12 @@ static bool reserve_stack(tf_warp *w, uint64_t bytes) {
   uint64_t stride = w->local_stride ? w->local_stride : FIRST_STACK;
   while (stride < bytes)
     stride *= 2;
-  char *grown = calloc(TF_LANES, stride);
+  char *grown = tf_spares_take(&w->worker->spares, TF_LANES * stride);
+  if (grown) memset(grown, 0, TF_LANES * stride);
   if (grown && w->launch->adversarial) tf_memory_noise(grown, TF_LANES * stride, w->launch->seed + stride);
   unsigned char *init = w->launch->checks & TF_SIM_CHECK_INIT ? calloc(TF_LANES, stride) : NULL;
   if (!grown || ((w->launch->checks & TF_SIM_CHECK_INIT) && !init)) {
-    free(grown);
+    tf_spares_give(&w->worker->spares, grown);
     free(init);
     return false;
   }
@@ -132,7 +133,7 @@ static bool reserve_stack(tf_warp *w, uint64_t bytes) {
     memcpy(grown + l * stride, w->local + l * w->local_stride, w->local_stride);
     if (init) memcpy(init + l * stride, w->local_init + l * w->local_stride, w->local_stride);
   }
-  free(w->local);
+  tf_spares_give(&w->worker->spares, w->local);
   free(w->local_init);
   w->local = grown;
   w->local_init = init;
@@ -223,7 +224,7 @@ bool tf_warp_init(tf_warp *w) {
 }
 
 void tf_warp_free(tf_warp *w) {
-  free(w->local);
+  tf_spares_give(&w->worker->spares, w->local);
   free(w->local_init);
   tf_async_free(w);
   tf_pool_free(&w->frames);

@@ -349,8 +349,10 @@ static tf_status run_workers(tf_launch *l, tf_sim_report *out) {
   bool ok = workers && threads && start_workers(l, workers, n);
   if (ok) run_all(l, workers, threads, n);
   ok = ok && sum_up(l, workers, n, out);
-  for (unsigned i = 0; workers && i < n; i++)
+  for (unsigned i = 0; workers && i < n; i++) {
     tf_count_worker_end(&workers[i]);
+    tf_spares_free(&workers[i].spares);
+  }
   free(workers);
   free(threads);
   return ok ? TF_OK : TF_OUT_OF_MEMORY;

@@ -9,8 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Blocks of a few sizes that are taken and given back again and again, as a worker's CTAs do: the heap would return
+ * their pages to the system and fetch fresh ones each time. */
+enum { TF_SPARE_SIZES = 8 };
+typedef struct tf_spares {
+  struct {
+    size_t size; /* 0: not in use */
+    struct tf_spare *first;
+  } of[TF_SPARE_SIZES];
+} tf_spares;
+
+/* A block of `size` bytes, aligned to 256, its contents undefined; null when memory is out. Not thread-safe. */
+void *tf_spares_take(tf_spares *spares, size_t size);
+/* Takes the block back; null is fine. */
+void tf_spares_give(tf_spares *spares, void *block);
+/* Frees the blocks that were given back. */
+void tf_spares_free(tf_spares *spares);
+
 typedef struct tf_pool {
   struct tf_pool_chunk *head;
+  tf_spares *spares; /* where chunks come from and go to; null: the heap */
 } tf_pool;
 
 /* Zeroed memory of `size` bytes aligned to 64 bytes if large, 16 otherwise; null when memory is out. Not thread-safe. */
