@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const class_names[TF_CLASS_COUNT + 1] = {
     [TF_CLASS_INT] = "integer",     [TF_CLASS_FLOAT] = "float",     [TF_CLASS_DOUBLE] = "double",
@@ -50,6 +51,8 @@ static void set_options(tf_device *d, const tf_sim_options *options) {
   d->options = options ? *options : (tf_sim_options){0};
   d->memory.track_init = d->options.checks & TF_SIM_CHECK_INIT;
   d->memory.noisy = d->options.adversarial;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  d->cores = cores > 0 ? (unsigned)cores : 1;
 }
 
 tf_status tf_sim_device_create(const char *profile, const tf_sim_options *options, tf_sim_device **out) {

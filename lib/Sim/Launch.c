@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ROUNDS_PER_TURN = 8, CANCEL_ROUNDS = 16 };
 
@@ -303,8 +302,7 @@ static bool is_ordered(const tf_launch *l) {
 }
 
 static unsigned worker_count(const tf_launch *l) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned n = l->device->options.threads ? l->device->options.threads : cores > 0 ? (unsigned)cores : 1;
+  unsigned n = l->device->options.threads ? l->device->options.threads : l->device->cores;
   if (n > 256) n = 256;
   return is_ordered(l) ? 1 : n > cluster_count(l) ? (unsigned)cluster_count(l) : n;
 }

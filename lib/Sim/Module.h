@@ -19,6 +19,7 @@ struct tf_device {
   pthread_mutex_t lock;
   const tf_sim_profile *profile;
   tf_sim_options options;
+  unsigned cores; /* of this machine; asking takes longer than a small launch */
   tf_memory memory;
   tf_module *modules;
   tf_func **code; /* by (address - TF_CODE_BASE) / 16 */
