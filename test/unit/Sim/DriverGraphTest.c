@@ -190,7 +190,7 @@ static void count_call(void *data) {
 START_TEST(built_graphs) {
   CUgraph graph, clone;
   CUgraphNode set, kernel, copy, host, empty, nodes[8];
-  CUgraphExec exec;
+  CUgraphExec exec, cloned;
   CUdeviceptr x = words(4, 0);
   unsigned value = 3, got[4] = {0}, more = 10;
   int calls = 0;
@@ -239,13 +239,12 @@ START_TEST(built_graphs) {
   OK(d.cuGraphLaunch(exec, NULL));
   ck_assert(got[3] == 110 && calls == 2);
   IS(d.cuGraphExecKernelNodeSetParams(exec, set, &k), INVALID_VALUE); /* no kernel */
-  OK(d.cuGraphExecDestroy(exec));
   /* The clone is a graph of its own. */
   OK(d.cuGraphDestroyNode(host));
   OK(d.cuGraphGetNodes(graph, nodes, &count));
   ck_assert_uint_eq(count, 4);
-  OK(d.cuGraphInstantiate(&exec, clone, 0));
-  OK(d.cuGraphLaunch(exec, NULL));
+  OK(d.cuGraphInstantiate(&cloned, clone, 0));
+  OK(d.cuGraphLaunch(cloned, NULL));
   ck_assert(got[0] == 43 && calls == 3);
 }
 END_TEST
