@@ -164,11 +164,12 @@ static const form forms[] = {
      decided},
     {SHARE "<bar|bar.cta>.sync 4<|, 128>; " NEIGHBOUR, neighbour},
     {SHARE "<barrier|barrier.cta|barrier>.sync<|.aligned|.aligned> 4<|, 128>; " NEIGHBOUR, neighbour},
-    /* Two warps store and go on, two wait and read. */
-    {SHARE PRODUCE "<bar|bar.cta>.arrive 5, 128; bra $e;\n$c: bar.sync 5, 128; " NEIGHBOUR " $e:", consumed},
+    /* Two warps store, arrive and go on to another barrier, which two wait at before they wait for the first and read. */
     {SHARE PRODUCE
-     "<barrier|barrier.cta|barrier>.arrive<|.aligned|.aligned> 5, 128; bra $e;\n$c: barrier.sync 5, 128; " NEIGHBOUR
-     " $e:",
+     "<bar|bar.cta>.arrive 5, 128; bar.sync 6, 128; bra $e;\n$c: bar.sync 6, 128; bar.sync 5, 128; " NEIGHBOUR " $e:",
+     consumed},
+    {SHARE PRODUCE "<barrier|barrier.cta|barrier>.arrive<|.aligned|.aligned> 5, 128; barrier.sync 6, 128; bra $e;\n$c: "
+                   "barrier.sync 6, 128; barrier.sync 5, 128; " NEIGHBOUR " $e:",
      consumed},
     {"movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;", transposed},
     {PLACE WARP ROW OWN
@@ -285,10 +286,14 @@ static void check_form(const form *f, void (*run)(const char *, const char *, ui
   static uint64_t x[3 * COUNT], y[3 * COUNT];
   char text[1024];
   unsigned variants = expand(f->text, 0, text);
-  for (unsigned round = 0; round < 4 * variants; round++) {
-    unsigned v = round % variants;
-    for (int i = 0; i < 3 * COUNT; i++) /* all alike in every other round, so that votes come out either way */
-      y[i] = x[i] = round / variants % 2 ? (next() & ~UINT64_C(1)) | (round / variants == 3) : next();
+  for (unsigned round = 0; round < 8 * variants; round++) {
+    unsigned v = round % variants, kind = round / variants;
+    /* In the last kinds one thread's lowest bit differs from all others', in the first or in the last warps. */
+    int one = (int)(next() % (COUNT / 2) + (kind > 5 ? COUNT / 2 : 0)) * 3;
+    for (int i = 0; i < 3 * COUNT; i++) {
+      uint64_t bit = kind < 2 ? next() & 1 : kind == 2 ? 0 : kind == 3 ? 1 : (kind % 2 == 0) == (i == one);
+      y[i] = x[i] = (next() & ~UINT64_C(1)) | bit;
+    }
     (void)expand(f->text, v, text);
     run(text, "b32 b32 b32 b32", x, COUNT);
     for (unsigned i = 0; i < COUNT; i++) {
