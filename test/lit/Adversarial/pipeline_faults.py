@@ -1,6 +1,6 @@
 # RUN: %python %s %tf-run %t
-"""Pipelines of asynchronous copies with one fault each: a stage overwritten while a slower warp still reads it, no barrier behind the
-wait, none at the loop's back edge. The checkers of the simulated device name each of them, and find nothing in the pipeline that is
+"""Pipelines of asynchronous copies with one fault each: a wait for too few groups, a stage overwritten while a slower warp still reads
+it, no barrier behind the wait, none at the loop's back edge, groups that nobody waits for. The checkers of the simulated device name each of them, and find nothing in the pipeline that is
 right."""
 import subprocess
 import sys
@@ -40,6 +40,8 @@ for seed in range(4):
     check.run(text(), {"x": x}, {"y": (x[:, ::-1], 0, 0)}, [f"--seed={seed}"] if seed else [])
 
 FAULTS = {
+    "a group too few waited for": (text(wait=2), "race"),
+    "groups that nobody waits for": (text(wait=20), "never waited for"),
     "no barrier behind the wait": (text(sync="pass", end="T.sync(m)"), "race"),
     "the stage that is read is overwritten": (text(ahead=3), "race"),
     "nobody waits for the readers": (text(sync="pass"), "race"),
