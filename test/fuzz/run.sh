@@ -13,9 +13,10 @@ build=${TF_FUZZ_BUILD:-$tree/build-fuzz}
 
 programs=
 for target; do programs="$programs fuzz-$target"; done
+mkdir -p "$build"
 cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTF_SANITIZE=address,undefined -DTF_ARENA_MALLOC=ON \
-  > "$build.log" 2>&1 || {
-  cat "$build.log"
+  > "$build/configure.log" 2>&1 || {
+  cat "$build/configure.log"
   exit 1
 }
 ninja -C "$build" $programs
