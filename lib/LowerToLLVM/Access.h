@@ -78,7 +78,8 @@ typedef struct tf_driver {
   int64_t count;                  /* positions; -1 if only known at run time */
   const tf_dim *limit;            /* not null: elements at logical indices >= limit do not exist (the tail of a deal) */
   LLVMValueRef seen;              /* not null: a table of which elements exist for which thread (Varying.c) */
-  unsigned seen_width[TF_MAX_FACTORS]; /* with it, per local digit: aligned chunks of that many exist as a whole or not at all */
+  unsigned seen_width
+      [TF_MAX_FACTORS]; /* with it, per local digit: aligned chunks of that many exist as a whole or not at all */
 } tf_driver;
 
 /* The elements of a tensor that the executing thread holds or sees. */

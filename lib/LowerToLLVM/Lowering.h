@@ -138,7 +138,7 @@ typedef struct tf_lowering {
   } drawn;
   struct {
     TF_VEC(tf_abort_site);
-  } aborts;            /* where the kernel may trap */
+  } aborts; /* where the kernel may trap */
   struct {
     TF_VEC(tf_local_note);
   } local_notes;
