@@ -77,7 +77,7 @@ static tf_value eval_conditional(tf_elab *e, const tf_node *node, const char *wh
   return value;
 }
 
-static const char conditional[] = "an operand that is evaluated conditionally";
+static const char conditional[] = "inside an operand that is evaluated conditionally";
 
 /* `a and b`: static while all operands are; an undecided one is an error where conditions must be decided. */
 tf_value tf_eval_logic(tf_elab *e, const tf_node *node) {
