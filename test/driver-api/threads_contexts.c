@@ -95,10 +95,10 @@ int main(void) {
     REQUIRE(pthread_create(&workers[started].thread, NULL, run, &workers[started]) == 0);
   }
 done:
-  for (int i = 0; i < started; i++) {
+  for (int i = 0; i < started; i++)
     pthread_join(workers[i].thread, NULL);
+  for (int i = 0; i < started; i++)
     if (workers[i].bad) status = 1;
-  }
   if (primary) RELEASE(cuDevicePrimaryCtxRelease(0));
   if (primary) RELEASE(cuDevicePrimaryCtxGetState(0, &flags, &active));
   if (active) status = 1;
