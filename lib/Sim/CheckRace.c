@@ -17,7 +17,9 @@ typedef struct touch {
   unsigned lane;
   tf_ref ref;
   bool write, strong;
-  uint32_t same; /* an event of another warp that is known to be ordered: lanes and neighbours meet it again */
+  /* Events that were looked at last; neighbours meet them again. */
+  uint32_t same; /* of another warp, and ordered before all of this one */
+  uint32_t mine; /* of this warp, and landed: ordered before its own lane */
 } touch;
 
 static const tf_event *event_of(const touch *t, tf_ref ref) {
@@ -29,13 +31,13 @@ static bool ordered(touch *t, const tf_event *e, tf_ref ref) {
   const tf_race_cta *r = t->w->cta->race;
   if (e->tag & TF_EVENT_ASYNC) return false;
   uint32_t warp = e->who % TF_LANES, cta = e->who / TF_LANES, lane = ref & 31;
-  if (cta != (uint32_t)t->w->cta->linear) return e->clock < tf_clockset_get(&r->row, cta);
-  if (warp != t->w->index) {
-    if (t->same == ref >> 5) return true;
-    if (e->clock >= r->seen[t->w->index][warp]) return false;
-    t->same = ref >> 5;
-    return true;
+  bool here = cta == (uint32_t)t->w->cta->linear;
+  if (!here || warp != t->w->index) {
+    bool before = e->clock < (here ? r->seen[t->w->index][warp] : tf_clockset_get(&r->row, cta));
+    if (before) t->same = ref >> 5;
+    return before;
   }
+  t->mine = ref >> 5;
   return lane == t->lane || e->clock < r->warp[warp].know[t->lane][lane];
 }
 
@@ -100,10 +102,15 @@ static void conflict(const touch *t, tf_ref ref, bool other_writes) {
                                     : "");
 }
 
-static void hold_against(touch *t, tf_ref ref, bool other_writes) {
+static void look_up(touch *t, tf_ref ref, bool other_writes) {
   const tf_event *e = event_of(t, ref);
   if (e->tag & TF_EVENT_STRONG && t->strong) return;
   if (!ordered(t, e, ref)) conflict(t, ref, other_writes);
+}
+
+static inline void hold_against(touch *t, tf_ref ref, bool other_writes) {
+  if (ref >> 5 == t->same || (ref >> 5 == t->mine && (ref & 31) == t->lane)) return;
+  look_up(t, ref, other_writes);
 }
 
 /* ---- Cells --------------------------------------------------------------------------------------------------------- */
@@ -125,7 +132,7 @@ static void check_read_lanes(touch *t, const tf_ref *c, bool wide) {
   }
 }
 
-static void touch_write(touch *t, tf_ref *c, bool wide) {
+static inline void touch_write(touch *t, tf_ref *c, bool wide) {
   if (c[WRITE]) hold_against(t, c[WRITE], true);
   if (c[READ]) check_read_lanes(t, c, wide);
   if (wide && c[OTHER]) hold_against(t, c[OTHER], false);
@@ -135,7 +142,7 @@ static void touch_write(touch *t, tf_ref *c, bool wide) {
   if (wide) c[OTHER] = c[LANES] = 0;
 }
 
-static void touch_read(touch *t, tf_ref *c, bool wide) {
+static inline void touch_read(touch *t, tf_ref *c, bool wide) {
   if (c[WRITE]) hold_against(t, c[WRITE], true);
   if (!wide) {
     c[READ] = t->ref;
@@ -151,7 +158,7 @@ static unsigned width_of(uint64_t at, uint64_t bytes) {
   return (unsigned)__builtin_ctzll(at | bytes | 1u << TF_SHADOW_WIDEST);
 }
 
-static void touch_range(touch *t, tf_shadow *s, uint64_t at, uint64_t bytes) {
+static inline void touch_range(touch *t, tf_shadow *s, uint64_t at, uint64_t bytes) {
   tf_shadow_use *use = &((tf_race *)t->w->launch->race)->use;
   unsigned shift = width_of(at, bytes);
   for (uint64_t end = at + bytes; at < end;) {
@@ -170,7 +177,7 @@ static void touch_range(touch *t, tf_shadow *s, uint64_t at, uint64_t bytes) {
 /* ---- Accesses ------------------------------------------------------------------------------------------------------ */
 
 /* Whose shadow has the bytes, and where. Null: memory that only one thread can write. */
-static tf_shadow *place_of(const tf_warp *w, const tf_access *a, unsigned lane, uint64_t *at, tf_cta **owner) {
+static inline tf_shadow *place_of(const tf_warp *w, const tf_access *a, unsigned lane, uint64_t *at, tf_cta **owner) {
   uint64_t address = a->addr[lane];
   unsigned space = a->space;
   *owner = NULL;
@@ -187,7 +194,7 @@ static tf_shadow *place_of(const tf_warp *w, const tf_access *a, unsigned lane, 
   return &((tf_race_cta *)(*owner)->race)->shared;
 }
 
-static void touch_lane(touch *t, tf_shadow *s, uint64_t at, const tf_cta *owner) {
+static inline void touch_lane(touch *t, tf_shadow *s, uint64_t at, const tf_cta *owner) {
   const tf_access *a = t->a;
   uint64_t key = owner ? TF_SHARED_BASE + ((uint64_t)owner->rank << TF_CTA_SHIFT) + at : at;
   if (t->strong) tf_race_synchronise(t->w, t->lane, key, !owner, a->kind, a->order);
@@ -204,7 +211,10 @@ void tf_race_access(tf_warp *w, const tf_insn *in, tf_access *a) {
     t.lane = (unsigned)__builtin_ctz(m);
     tf_shadow *s = place_of(w, a, t.lane, &at, &owner);
     if (!s) continue;
-    if (!a->event || t.strong) a->event = tf_race_event(w, in, flags); /* strong lanes tick the clock */
+    if (!a->event || t.strong) { /* strong lanes tick the clock */
+      a->event = tf_race_event(w, in, flags);
+      t.same = t.mine = 0; /* events may have been collected */
+    }
     if (!a->event) return;
     t.ref = a->event << 5 | t.lane;
     touch_lane(&t, s, at, owner);

@@ -57,8 +57,7 @@ static tf_shadow_page *split(tf_shadow_use *use, const tf_shadow_page *p, unsign
   return n;
 }
 
-tf_shadow_page *tf_shadow_at(tf_shadow *s, tf_shadow_use *use, uint64_t number, unsigned shift) {
-  if (s->last && s->last->number == number && s->last->shift <= shift) return s->last;
+tf_shadow_page *tf_shadow_find(tf_shadow *s, tf_shadow_use *use, uint64_t number, unsigned shift) {
   if (!grow(s)) return NULL;
   tf_shadow_page **slot = &s->table[slot_of(s, number)], *p = *slot;
   if (!p) {

@@ -67,8 +67,12 @@ static inline const struct tf_insn *tf_event_insn(const tf_event *e) {
   return (const struct tf_insn *)(e->tag & ~(uintptr_t)3);
 }
 
+tf_shadow_page *tf_shadow_find(tf_shadow *shadow, tf_shadow_use *use, uint64_t number, unsigned shift);
 /* The page of this number with cells of at most 1 << shift bytes; made or split if need be. Null: out of memory. */
-tf_shadow_page *tf_shadow_at(tf_shadow *shadow, tf_shadow_use *use, uint64_t number, unsigned shift);
+static inline tf_shadow_page *tf_shadow_at(tf_shadow *shadow, tf_shadow_use *use, uint64_t number, unsigned shift) {
+  tf_shadow_page *last = shadow->last;
+  return last && last->number == number && last->shift <= shift ? last : tf_shadow_find(shadow, use, number, shift);
+}
 void tf_shadow_free(tf_shadow *shadow, tf_shadow_use *use);
 
 static inline unsigned tf_cell_refs(const tf_shadow_page *p) {
