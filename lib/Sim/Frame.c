@@ -31,7 +31,12 @@ uint32_t tf_sreg_operand(const char *name, unsigned *bytes) {
   return TF_NO_OPERAND;
 }
 
+static bool is_read(const tf_warp *w, unsigned id) {
+  return w->launch->device->reads_sreg[id];
+}
+
 static void set32(tf_warp *w, tf_sreg id, uint32_t value) {
+  if (!is_read(w, id)) return;
   uint32_t *p = (uint32_t *)(void *)(w->special + (size_t)id * 256);
   for (unsigned l = 0; l < TF_LANES; l++)
     p[l] = value;
@@ -40,6 +45,7 @@ static void set32(tf_warp *w, tf_sreg id, uint32_t value) {
 static void set_threads(tf_warp *w) {
   const uint32_t *block = w->launch->block;
   uint32_t *slot[3];
+  if (!is_read(w, TF_SREG_tid_x) && !is_read(w, TF_SREG_tid_y) && !is_read(w, TF_SREG_tid_z)) return;
   for (unsigned i = 0; i < 3; i++)
     slot[i] = (uint32_t *)(void *)(w->special + (size_t)(TF_SREG_tid_x + i) * 256);
   uint32_t first = w->index * TF_LANES;
@@ -59,6 +65,10 @@ static void set_threads(tf_warp *w) {
 static void set_lanes(tf_warp *w) {
   uint32_t *id = (uint32_t *)(void *)(w->special + (size_t)TF_SREG_laneid * 256);
   uint32_t *m[5];
+  bool any = is_read(w, TF_SREG_laneid);
+  for (unsigned i = 0; i < 5; i++)
+    any = any || is_read(w, TF_SREG_lanemask_eq + i);
+  if (!any) return;
   for (unsigned i = 0; i < 5; i++)
     m[i] = (uint32_t *)(void *)(w->special + (size_t)(TF_SREG_lanemask_eq + i) * 256);
   for (uint32_t l = 0; l < TF_LANES; l++) {
@@ -104,13 +114,13 @@ static void set_special(tf_warp *w) {
   set32(w, TF_SREG_smid, (uint32_t)(w->cta->linear % p->multiprocessors));
   set32(w, TF_SREG_nsmid, p->multiprocessors);
   uint64_t *grid = (uint64_t *)(void *)(w->special + (size_t)TF_SREG_gridid * 256);
-  for (unsigned i = 0; i < TF_LANES; i++)
+  for (unsigned i = 0; i < TF_LANES && is_read(w, TF_SREG_gridid); i++)
     grid[i] = l->id;
   set32(w, TF_SREG_total_smem_size, (uint32_t)l->shared_bytes);
   set32(w, TF_SREG_aggr_smem_size, (uint32_t)l->shared_bytes);
   set32(w, TF_SREG_dynamic_smem_size, (uint32_t)l->dynamic_shared);
   for (int i = TF_SREG_reserved_smem_begin; i <= TF_SREG_current_graph_exec; i++)
-    memset(w->special + (size_t)i * 256, 0, 256);
+    if (is_read(w, (unsigned)i)) memset(w->special + (size_t)i * 256, 0, 256);
 }
 
 /* Makes room for `bytes` of stack per lane. */

@@ -28,6 +28,7 @@ struct tf_device {
   tf_alloc *workspace; /* of cooperative launches; null until the first */
   const tf_row **rows; /* of all families, sorted by opcode, table order kept */
   size_t row_count;
+  bool reads_sreg[TF_SREG_COUNT]; /* by some loaded code; warps fill no others */
 };
 
 typedef struct tf_device tf_device;

@@ -232,6 +232,7 @@ static bool special_value(tf_decoder *d, const tf_ptx_operand *o, unsigned width
     if (!rows) return tf_decode_fail(d, o->name, "unknown name '%s'", o->name);
   }
   if (!opcode_among(d, readers)) return tf_decode_fail(d, o->name, "special registers are read by mov and cvt only");
+  if (*op != TF_NO_OPERAND) d->module->device->reads_sreg[*op / 256] = true;
   if (*op == TF_NO_OPERAND) {
     const tf_row *const *rows = tf_row_find(d->module->device, o->name, &count);
     bytes = rows[0]->operands[2] == '6' ? 8 : 4; /* du64 or du32 */
