@@ -6,7 +6,7 @@
  *   ahead of time    tf_emit_object, tf_emit_header                      ─▶  cc main.c kernel.o -ltilefoundry-runtime
  *
  * All functions verify the module first and report as those of Lower.h do; they may be called from several threads for
- * different contexts. Of the options they read entry, target, opt_level, host_abort_traps, print_after ("host": LLVM IR of
+ * different contexts. Of the options they read target, host_abort_traps, print_after ("host": LLVM IR of
  * the host functions) and time; objects and headers read what PTX and manifest do. Machine code is for the machine's
  * architecture in general, not for the very CPU: it runs on others of its kind, and its bytes are the same everywhere. */
 #ifndef TILEFOUNDRY_HOSTCODE_H

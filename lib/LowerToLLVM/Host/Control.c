@@ -13,11 +13,6 @@ static void lower_let(tf_host *host, const tf_stmt *stmt) {
     tf_host_allocate(host, var);
 }
 
-static void begin_statement(tf_host *host, const tf_stmt *stmt) {
-  host->loc = stmt->loc;
-  host->what = NULL;
-}
-
 static void lower_block(tf_host *host, const tf_stmt *block) {
   tf_block_cursor cursor = tf_block_begin(block);
   const tf_stmt *stmt;
@@ -26,7 +21,7 @@ static void lower_block(tf_host *host, const tf_stmt *block) {
       tf_host_stmt(host, stmt);
       continue;
     }
-    begin_statement(host, stmt);
+    tf_host_begin(host, stmt);
     lower_let(host, stmt);
   }
 }
@@ -165,7 +160,7 @@ static void lower_op(tf_host *host, const tf_stmt *stmt) {
 }
 
 void tf_host_stmt(tf_host *host, const tf_stmt *stmt) {
-  begin_statement(host, stmt);
+  tf_host_begin(host, stmt);
   switch (stmt->kind) {
   case TF_STMT_SEQUENTIAL:
     lower_block(host, stmt);

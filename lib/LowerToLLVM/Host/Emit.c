@@ -10,15 +10,23 @@ LLVMValueRef tf_host_int(const tf_host *host, int64_t value) {
   return LLVMConstInt(host->module->word, (unsigned long long)value, true);
 }
 
-LLVMValueRef tf_host_words(tf_host *host, size_t count) {
-  LLVMTypeRef type = LLVMArrayType2(host->module->word, count);
-  return LLVMBuildAlloca(host->entry_builder, type, "");
+void tf_host_begin(tf_host *host, const tf_stmt *stmt) {
+  host->loc = stmt->loc;
+  host->what = NULL;
+  host->scratch_used = 0;
 }
 
 static LLVMValueRef word_address(tf_host *host, LLVMValueRef base, size_t offset) {
   if (offset == 0) return base;
   LLVMValueRef index = tf_host_int(host, (int64_t)(offset / 8));
   return LLVMBuildInBoundsGEP2(host->builder, host->module->word, base, &index, 1, "");
+}
+
+LLVMValueRef tf_host_words(tf_host *host, size_t count) {
+  LLVMValueRef words = word_address(host, host->scratch, 8 * host->scratch_used);
+  host->scratch_used += count;
+  if (host->scratch_used > host->scratch_most) host->scratch_most = host->scratch_used;
+  return words;
 }
 
 void tf_host_store(tf_host *host, LLVMValueRef base, size_t offset, LLVMValueRef value) {

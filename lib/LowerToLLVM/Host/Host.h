@@ -10,8 +10,8 @@
  *                                                                   return TF_OK;
  *
  * Values: integers of every width are i64, bools i1, floats of every width double, which holds all of their values; each
- * operation rounds to its dtype. Structs of the interface are arrays of words in allocas of the entry block. Arithmetic is
- * checked: what has no value in 64 bits ends the function with an error, as division by 0 does.
+ * operation rounds to its dtype. Structs of the interface are arrays of words in one alloca, which every statement uses anew.
+ * Arithmetic is checked: what has no value in 64 bits ends the function with an error, as division by 0 does.
  *
  * Nothing here depends on the kernels' lowering: device code has registers, threads and its own numerics. */
 #ifndef TF_LOWER_HOST_H
@@ -62,8 +62,9 @@ typedef struct tf_host {
   tf_context *context;
   const tf_stmt *function;
   LLVMBuilderRef builder;
-  LLVMBuilderRef entry_builder; /* in the entry block: allocas, and what the parameters say */
   LLVMValueRef llvm_function, call, values, api;
+  LLVMValueRef scratch; /* words for the structs of one statement: none is used behind its end */
+  size_t scratch_used, scratch_most;
   tf_host_slot *slots; /* of variables: a hash table by address */
   size_t slot_count, slot_room;
   struct {
@@ -95,8 +96,10 @@ LLVMValueRef tf_host_constant(tf_host_module *module, LLVMValueRef value);
 /* ---- Code and memory (Emit.c) ---- */
 
 LLVMValueRef tf_host_int(const tf_host *host, int64_t value);
-/* `count` words in the entry block. */
+/* `count` words until the end of the statement; tf_host_begin makes all of them free. */
 LLVMValueRef tf_host_words(tf_host *host, size_t count);
+/* A statement begins. */
+void tf_host_begin(tf_host *host, const tf_stmt *stmt);
 /* The word at a byte offset of a struct: store, or load as the type. Pointers and integers alike. */
 void tf_host_store(tf_host *host, LLVMValueRef base, size_t offset, LLVMValueRef value);
 LLVMValueRef tf_host_load(tf_host *host, LLVMTypeRef type, LLVMValueRef base, size_t offset);

@@ -48,8 +48,8 @@ static LLVMErrorRef define_memory_functions(LLVMOrcLLJITRef jit) {
   return error;
 }
 
-static LLVMErrorRef create_jit(unsigned opt_level, LLVMOrcLLJITRef *out) {
-  LLVMTargetMachineRef machine = tf_host_machine(opt_level);
+static LLVMErrorRef create_jit(LLVMOrcLLJITRef *out) {
+  LLVMTargetMachineRef machine = tf_host_machine();
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
   LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
                                                 LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
@@ -57,8 +57,8 @@ static LLVMErrorRef create_jit(unsigned opt_level, LLVMOrcLLJITRef *out) {
 }
 
 /* Takes the object over. */
-static LLVMErrorRef link_object(tf_host_code *code, LLVMMemoryBufferRef object, unsigned opt_level) {
-  LLVMErrorRef error = create_jit(opt_level, &code->jit);
+static LLVMErrorRef link_object(tf_host_code *code, LLVMMemoryBufferRef object) {
+  LLVMErrorRef error = create_jit(&code->jit);
   if (error) {
     LLVMDisposeMemoryBuffer(object);
     return error;
@@ -88,7 +88,7 @@ tf_status tf_host_code_create(const tf_module *module, const tf_lower_options *o
   if (!code) return TF_OUT_OF_MEMORY;
   LLVMMemoryBufferRef object = NULL;
   tf_status status = tf_host_object(module, options, name_table, &code->count, &object);
-  LLVMErrorRef error = status == TF_OK ? link_object(code, object, options->opt_level) : NULL;
+  LLVMErrorRef error = status == TF_OK ? link_object(code, object) : NULL;
   if (error) status = refuse(tf_module_context(module), error);
   if (status == TF_OK)
     *out = code;

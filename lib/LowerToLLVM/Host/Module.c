@@ -122,25 +122,23 @@ static void lower_body(tf_host *host) {
   if (!tf_host_is_terminated(host)) LLVMBuildRet(host->builder, LLVMConstNull(host->module->status));
 }
 
+/* The scratch words are an alloca whose size is known when everything has been written. */
 static void lower_function(tf_host_module *module, const tf_stmt *function, LLVMValueRef llvm_function) {
   tf_host host = {.module = module,
                   .context = module->context,
                   .function = function,
                   .builder = LLVMCreateBuilderInContext(module->llvm),
-                  .entry_builder = LLVMCreateBuilderInContext(module->llvm),
                   .llvm_function = llvm_function,
                   .call = LLVMGetParam(llvm_function, 0),
-                  .values = LLVMGetParam(llvm_function, 1),
-                  .loc = function->loc};
-  LLVMBasicBlockRef entry = tf_host_block(&host, "entry"), body = tf_host_block(&host, "body");
-  LLVMPositionBuilderAtEnd(host.entry_builder, entry);
-  LLVMPositionBuilderAtEnd(host.builder, body);
+                  .values = LLVMGetParam(llvm_function, 1)};
+  LLVMPositionBuilderAtEnd(host.builder, tf_host_block(&host, "entry"));
+  host.scratch = LLVMBuildArrayAlloca(host.builder, module->word, tf_host_int(&host, 1), "");
   host.api = tf_host_load(&host, module->pointer, host.call, offsetof(tf_call, api));
+  tf_host_begin(&host, function);
   bind_params(&host);
   lower_body(&host);
-  LLVMBuildBr(host.entry_builder, body);
+  LLVMSetOperand(host.scratch, 0, tf_host_int(&host, (int64_t)host.scratch_most + 1));
   LLVMDisposeBuilder(host.builder);
-  LLVMDisposeBuilder(host.entry_builder);
 }
 
 /* ---- The table ---- */

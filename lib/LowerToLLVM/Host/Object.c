@@ -16,18 +16,19 @@ static void initialize(void) {
   LLVMInitializeNativeAsmPrinter();
 }
 
-/* The architecture's baseline, so that the bytes depend on the architecture only. */
-LLVMTargetMachineRef tf_host_machine(unsigned opt_level) {
+/* The architecture's baseline, so that the bytes depend on the architecture only; the quick code generator, whose time is
+ * linear in the code. */
+LLVMTargetMachineRef tf_host_machine(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, initialize);
   char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
-  LLVMCodeGenOptLevel level = opt_level == 0 ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
   if (LLVMGetTargetFromTriple(triple, &target, &error))
     LLVMDisposeMessage(error);
   else
-    machine = LLVMCreateTargetMachine(target, triple, "generic", "", level, LLVMRelocPIC, LLVMCodeModelDefault);
+    machine = LLVMCreateTargetMachine(target, triple, "generic", "", LLVMCodeGenLevelNone, LLVMRelocPIC,
+                                      LLVMCodeModelDefault);
   LLVMDisposeMessage(triple);
   return machine;
 }
@@ -68,11 +69,11 @@ static tf_status check_llvm(job *work) {
   return status;
 }
 
+/* Calls of the runtime are what takes time in a host function, and there are long ones: everything here is linear. */
 static tf_status optimize(job *work) {
-  bool quick = work->lowering.options->opt_level == 0;
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(work->lowering.llvm_module, quick ? "function(sroa,simplifycfg)" : "default<O1>",
-                                     work->machine, options);
+  LLVMErrorRef error =
+      LLVMRunPasses(work->lowering.llvm_module, "function(early-cse,simplifycfg),globaldce", work->machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error) return TF_OK;
   char *message = LLVMGetErrorMessage(error);
@@ -120,7 +121,7 @@ tf_status tf_host_object(const tf_module *module, const tf_lower_options *option
                          LLVMMemoryBufferRef *out) {
   tf_context *context = tf_module_context(module);
   LLVMContextRef llvm = LLVMContextCreate();
-  job work = {.finish = finish, .user = user, .machine = tf_host_machine(options->opt_level)};
+  job work = {.finish = finish, .user = user, .machine = tf_host_machine()};
   tf_arena_init(&work.arena, &context->oom);
   work.lowering = (tf_host_module){.context = context,
                                    .module = module,

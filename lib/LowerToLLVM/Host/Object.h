@@ -9,7 +9,7 @@
 #include "LowerToLLVM/Host/Host.h"
 
 /* A machine for this computer's architecture, position-independent; null if LLVM has no back end for it. */
-LLVMTargetMachineRef tf_host_machine(unsigned opt_level);
+LLVMTargetMachineRef tf_host_machine(void);
 
 /* Lowers the host functions of a verified module, lets `finish` add to the LLVM module what the job needs (user, the
  * lowering, the table of entries), and emits an object. Runs in an LLVM context of its own, under the out-of-memory
