@@ -7,6 +7,7 @@
 #include "IR/DimImpl.h"
 #include "IR/Target.h"
 #include "LowerToLLVM/Host/Object.h"
+#include "LowerToLLVM/Manifest.h"
 
 typedef struct writer {
   tf_context *context;
@@ -143,11 +144,21 @@ static const tf_target *target_of(const writer *w) {
   return tf_target_default();
 }
 
+/* The same refusal that the object gets. */
+static tf_status check_entry(const writer *w) {
+  const tf_kernel_facts only = {.function = tf_host_derived(w->module)};
+  const tf_module_facts facts = {
+      .module = w->module, .chosen_entry = w->options->entry, .kernel_count = only.function != NULL, .kernels = &only};
+  const char *name;
+  return tf_manifest_default_entry(&facts, &name);
+}
+
 static tf_status write(void *user) {
   writer *w = user;
   tf_verify_options options = TF_VERIFY_OPTIONS_INIT;
   options.target = w->options->target;
   tf_status status = tf_verify(w->module, &options);
+  if (status == TF_OK) status = check_entry(w);
   if (status != TF_OK) return status;
   tf_string_init(&w->text, &w->context->arena);
   write_file(w, tf_target_name(target_of(w)));
