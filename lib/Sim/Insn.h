@@ -11,12 +11,14 @@
  *                h the cache policy, which stands there exactly if .L2::cache_hint does; A|B? a pair;
  *                a trailing ? makes it optional. Addresses and constants fill in->imm[0..2] in their order.
  *     isa, sm:   lowest PTX version (78 is 7.8) and target that have it; both checked at load. Modifiers that are younger
- *                than their row stand in Decode/Modifiers.def.
+ *                than their row stand in Decode/Modifiers.def. A form that some targets learnt later than others has two
+ *                rows; a module takes the one that it is new enough for.
  *     class:     what the counters call it. flags: TF_INSN_…
  *  3. Insn/Name.c: includes Insn/Lanes.h, defines the handlers and one `select` per row name, then TF_FAMILY(Name).
  *     select(form) looks at form->mods and form->types, may set form->in->aux, and returns the handler; null refuses the
  *     combination. A handler runs one warp instruction: loops over 32 lanes, writes only lanes in `mask`.
- *  4. test/unit/Sim: vectors against an independent evaluation.
+ *  4. test/unit/Sim: vectors against an independent evaluation. For arithmetic, Vectors.h makes them of the row: only the
+ *     evaluation is left to write. unit.sim-coverage fails as long as a form has none, verify.ptx if ptxas refuses it.
  * Families are compiled once per CPU variant (baseline and AVX2, see CMakeLists.txt): everything in them is static. */
 #ifndef TF_SIM_INSN_H
 #define TF_SIM_INSN_H

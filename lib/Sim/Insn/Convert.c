@@ -206,7 +206,7 @@ static double odd_double(uint64_t x, bool is_signed) {
 /* Rounds x, exact or sticky, to the destination format and returns its bits, before .sat and the like. */
 static uint64_t round_to(double x, tf_type to, unsigned rounding) {
   volatile double source = x;
-  if (to == TF_T_f64) return tf_double_bits(x);
+  if (to == TF_T_f64) return tf_double_bits(x) | (x != x ? (uint64_t)1 << 51 : 0); /* NaN is quiet, its payload stays */
   if (to == TF_T_f32) {
     if (x != x) return 0x7FFFFFFFu;
     fesetround(host_rounding[rounding]);
