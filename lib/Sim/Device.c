@@ -234,16 +234,33 @@ void tf_sim_memory_info(tf_sim_device *d, uint64_t *free_bytes, uint64_t *total_
   pthread_mutex_unlock(&d->lock);
 }
 
-uint64_t tf_sim_live_allocations(tf_sim_device *d, uint64_t *bytes) {
+/* The program's own, not yet freed, and that owner's; null: anybody's. */
+static bool is_live(const tf_alloc *a, const void *owner) {
+  return !a->freed && !a->variable && !a->external && (!owner || a->owner == owner);
+}
+
+uint64_t tf_sim_live_allocations(tf_sim_device *d, const void *owner, uint64_t *bytes) {
   uint64_t count = 0, sum = 0;
   pthread_mutex_lock(&d->lock);
   for (size_t i = 0; i < d->memory.count; i++) {
-    const tf_alloc *a = d->memory.list[i];
-    if (a->freed || a->variable || a->external) continue;
+    if (!is_live(d->memory.list[i], owner)) continue;
     count++;
-    sum += a->bytes;
+    sum += d->memory.list[i]->bytes;
   }
   pthread_mutex_unlock(&d->lock);
   if (bytes) *bytes = sum;
   return count;
+}
+
+bool tf_sim_live_allocation(tf_sim_device *d, const void *owner, uint64_t index, uint64_t *address, uint64_t *bytes) {
+  const tf_alloc *found = NULL;
+  pthread_mutex_lock(&d->lock);
+  for (size_t i = 0; i < d->memory.count && !found; i++)
+    if (is_live(d->memory.list[i], owner) && index-- == 0) found = d->memory.list[i];
+  if (found) {
+    *address = found->lo;
+    *bytes = found->bytes;
+  }
+  pthread_mutex_unlock(&d->lock);
+  return found != NULL;
 }

@@ -200,6 +200,7 @@ tf_status tf_sim_driver_open(const char *profile, const tf_sim_options *options,
   if (!s) return TF_OUT_OF_MEMORY;
   (void)pthread_mutex_init(&s->lock, NULL);
   s->counting = o.counters;
+  s->lists_leaks = o.checks & TF_SIM_CHECK_MEM;
   tf_status status = tf_sim_device_create(profile, &o, &s->device);
   if (status == TF_OK) status = take_slot(s);
   if (status != TF_OK) {

@@ -69,6 +69,7 @@ static void release_contents(tf_sim_state *s, CUcontext c) {
   tf_sim_free_streams(s, c);
   tf_sim_free_modules(s, c);
   tf_sim_free_hosts(s, c);
+  tf_sim_tell_leaks(s, c);
   tf_sim_free_owned(s->device, c);
 }
 

@@ -60,7 +60,7 @@ static void open_table(void) {
   if (!table.ready) log_fault(message);
 }
 
-__attribute__((destructor)) static void write_counters(void) {
+static void write_counters(void) {
   const char *path = getenv("TF_SIM_COUNTERS"), *end = path ? strrchr(path, '.') : NULL;
   char *text;
   bool json = end && strcmp(end, ".json") == 0;
@@ -70,6 +70,11 @@ __attribute__((destructor)) static void write_counters(void) {
   if (f) written = fclose(f) == 0 && written;
   if (!written) log_fault("the counters cannot be written to the file that TF_SIM_COUNTERS names");
   free(text);
+}
+
+__attribute__((destructor)) static void finish(void) {
+  if (table.ready) tf_sim_tell_leaks(table.driver.state, NULL);
+  write_counters();
 }
 
 static const tf_driver *ready(void) {

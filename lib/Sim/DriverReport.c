@@ -71,6 +71,20 @@ static void describe(tf_text *t, const tf_sim_finding *f) {
   tf_text_add(t, "\n");
 }
 
+void tf_sim_tell_leaks(tf_sim_state *s, CUcontext context) {
+  enum { SHOWN = 16 };
+  tf_text t = {0};
+  uint64_t sum, address, bytes, count = tf_sim_live_allocations(s->device, context, &sum);
+  if (count == 0 || !s->lists_leaks || !s->told) return;
+  tf_text_add(&t, "mem: leak: %llu allocation%s of %llu bytes in all %s never freed", (unsigned long long)count,
+              count == 1 ? "" : "s", (unsigned long long)sum, count == 1 ? "was" : "were");
+  for (uint64_t i = 0; i < SHOWN && tf_sim_live_allocation(s->device, context, i, &address, &bytes); i++)
+    tf_text_add(&t, "\n  0x%llx: %llu bytes", (unsigned long long)address, (unsigned long long)bytes);
+  if (count > SHOWN) tf_text_add(&t, "\n  and %llu more", (unsigned long long)(count - SHOWN));
+  if (t.data) s->told(t.data);
+  free(t.data);
+}
+
 void tf_sim_keep_fault(tf_sim_state *s, const char *kernel, const tf_sim_report *report, tf_status status) {
   tf_text t = {0};
   tf_text_add(&t, "kernel '%s' failed on the simulated device:\n", kernel);

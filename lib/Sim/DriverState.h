@@ -194,7 +194,7 @@ struct tf_sim_state {
   const tf_sim_profile *profile;
   unsigned slot;
   unsigned long long generation; /* tells a slot's users apart */
-  bool initialized, counting;
+  bool initialized, counting, lists_leaks;
   CUcontext contexts, primary;
   CUmodule modules;
   CUstream streams;
@@ -214,6 +214,9 @@ struct tf_sim_state {
   unsigned rule_count;
   unsigned long long calls[TF_SIM_CALL_COUNT + 1]; /* by function, and all; atomic */
 };
+
+/* Tells of memory that a context (null: the program) still holds when it ends, if the mem checker is on. */
+void tf_sim_tell_leaks(tf_sim_state *state, CUcontext context);
 
 /* The table the running call belongs to; never null inside an API function. */
 tf_sim_state *tf_sim_now(void);

@@ -180,8 +180,11 @@ tf_status tf_sim_poison(tf_sim_device *device, uint64_t to, uint64_t bytes);
 /* The live allocation around an address. */
 tf_status tf_sim_range(tf_sim_device *device, uint64_t address, uint64_t *base, uint64_t *bytes);
 void tf_sim_memory_info(tf_sim_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
-/* Number and bytes of live allocations that alloc made: leaks, when the program is done. */
-uint64_t tf_sim_live_allocations(tf_sim_device *device, uint64_t *bytes);
+/* Number and bytes of live allocations that alloc made, of all or of one owner (see own): leaks, when the owner is done. */
+uint64_t tf_sim_live_allocations(tf_sim_device *device, const void *owner, uint64_t *bytes);
+/* The index-th of them in the order of addresses; false if there are fewer. */
+bool tf_sim_live_allocation(tf_sim_device *device, const void *owner, uint64_t index, uint64_t *address,
+                            uint64_t *bytes);
 
 /* Loads PTX text (need not be terminated). On failure `message` (may be null) receives
  * "line 12: '.foo': …" and the status is PARSE (text at fault), UNSUPPORTED (the profile or the simulator cannot run
