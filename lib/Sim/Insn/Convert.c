@@ -232,6 +232,12 @@ static uint64_t finish(const tf_insn *in, double x, tf_type to) {
   return bits;
 }
 
+/* In the rounding mode in force. Compilers convert unsigned numbers by sums that make a -0 of 0 when rounding down; signed ones are
+ * one instruction. The lowest bit of large numbers is sticky. */
+static inline double from_unsigned(uint64_t x) {
+  return x >> 63 ? (double)(int64_t)(x >> 1 | (x & 1)) * 2 : (double)(int64_t)x;
+}
+
 HANDLER(int_float) {
   unsigned db = in->imm[0] & 0xFF, sb = in->imm[0] >> 8 & 0xFF;
   void *d = SLOT(void, 0);
@@ -243,7 +249,7 @@ HANDLER(int_float) {
     if (DTYPE == TF_T_f64) {
       volatile uint64_t source = x;
       fesetround(host_rounding[ROUNDING]);
-      volatile double r = is_signed ? (double)(int64_t)source : (double)source;
+      volatile double r = is_signed ? (double)(int64_t)source : from_unsigned(source);
       fesetround(FE_TONEAREST);
       write_lane(d, 8, l, tf_double_bits(apply_range(in, r)));
     } else

@@ -200,8 +200,8 @@ static const char *const misuses[] = {
     "mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.shared.b64 %rd2, [m], 3;",
     "mbarrier.init.shared.b64 [m], 2; mov.b32 %r3, 0; mbarrier.arrive.shared.b64 %rd2, [m], %r3;",
     "mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.noComplete.shared.b64 %rd2, [m], 2;",
-    "mbarrier.init.shared.b64 [m], 2; mbarrier.expect_tx.shared.b64 [m], 1048575; mbarrier.expect_tx.shared.b64 [m], "
-    "1;",
+    ("mbarrier.init.shared.b64 [m], 2; mbarrier.expect_tx.shared.b64 [m], 1048575; "
+     "mbarrier.expect_tx.shared.b64 [m], 1;"),
     "mbarrier.init.shared.b64 [m], 2; mbarrier.complete_tx.shared.b64 [m], 1048576;",
     "cp.async.mbarrier.arrive.shared.b64 [m];",
 };
