@@ -112,7 +112,7 @@ def sass_code(sass):
 def hot_loop(code, is_mma):
     """Instructions in all, and per mma in the shortest loop with one."""
     place, loops = {}, []
-    matrix = [kind == "insn" and is_mma(text) for kind, text in code]
+    matrix = [kind == "insn" and bool(is_mma(text)) for kind, text in code]
     for at, (kind, text) in enumerate(code):
         if kind == "label":
             place[text] = at

@@ -22,18 +22,8 @@
 #define LN2_LOW_F64  0x1.abc9e3b39803fp-56 /* and what is missing */
 #define LAST_TERM    13
 
-static LLVMValueRef like(LLVMValueRef x, double value) {
-  return LLVMConstReal(LLVMTypeOf(x), value);
-}
-
 static LLVMValueRef multiply(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildFMul(lowering->builder, a, b, "");
-}
-
-static LLVMValueRef fused(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-  LLVMTypeRef type = LLVMTypeOf(a);
-  LLVMValueRef args[3] = {a, b, c};
-  return tf_lower_llvm_intrinsic(lowering, "llvm.fma", 1, &type, 3, args);
 }
 
 /* ---- f32 ---- */
@@ -52,16 +42,16 @@ static LLVMValueRef hardware_exp2(tf_lowering *lowering, LLVMValueRef x) {
 
 static LLVMValueRef exp_f32(tf_lowering *lowering, LLVMValueRef x) {
   LLVMBuilderRef b = lowering->builder;
-  LLVMValueRef log2e = like(x, LOG2E), rounder = like(x, ROUNDER);
+  LLVMValueRef log2e = tf_float_like(x, LOG2E), rounder = tf_float_like(x, ROUNDER);
   if (lowering->module->options->fast_math) return hardware_exp2(lowering, multiply(lowering, x, log2e));
   LLVMTypeRef type = LLVMTypeOf(x), i32 = tf_llvm_int(lowering, 32);
-  LLVMValueRef low[2] = {x, like(x, -EXP_BOUND)}, high[2] = {NULL, like(x, EXP_BOUND)};
+  LLVMValueRef low[2] = {x, tf_float_like(x, -EXP_BOUND)}, high[2] = {NULL, tf_float_like(x, EXP_BOUND)};
   high[0] = tf_lower_llvm_intrinsic(lowering, "llvm.maxnum", 1, &type, 2, low);
   LLVMValueRef clamped = tf_lower_llvm_intrinsic(lowering, "llvm.minnum", 1, &type, 2, high);
-  LLVMValueRef shifted = fused(lowering, clamped, log2e, rounder);
+  LLVMValueRef shifted = tf_float_fused(lowering, clamped, log2e, rounder);
   LLVMValueRef n = LLVMBuildFSub(b, shifted, rounder, "");
-  LLVMValueRef r = fused(lowering, x, log2e, LLVMBuildFNeg(b, n, ""));
-  r = fused(lowering, x, like(x, LOG2E_LOW), r);
+  LLVMValueRef r = tf_float_fused(lowering, x, log2e, LLVMBuildFNeg(b, n, ""));
+  r = tf_float_fused(lowering, x, tf_float_like(x, LOG2E_LOW), r);
   LLVMValueRef scale = LLVMBuildShl(b, LLVMBuildBitCast(b, shifted, i32, ""), tf_llvm_i32(lowering, 23), "");
   return multiply(lowering, hardware_exp2(lowering, r), LLVMBuildBitCast(b, scale, type, ""));
 }
@@ -81,8 +71,10 @@ static LLVMValueRef integer(tf_lowering *lowering, LLVMValueRef x) {
 /* Within [-bound, bound]; NaN stays. */
 static LLVMValueRef limited(tf_lowering *lowering, LLVMValueRef x, double bound) {
   LLVMBuilderRef b = lowering->builder;
-  x = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, x, like(x, -bound), ""), like(x, -bound), x, "");
-  return LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOGT, x, like(x, bound), ""), like(x, bound), x, "");
+  x = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, x, tf_float_like(x, -bound), ""), tf_float_like(x, -bound), x,
+                      "");
+  return LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOGT, x, tf_float_like(x, bound), ""), tf_float_like(x, bound), x,
+                         "");
 }
 
 /* 2^n for an n within the exponent range of f64. */
@@ -108,19 +100,19 @@ static LLVMValueRef series(tf_lowering *lowering, LLVMValueRef r, LLVMValueRef l
   double factorial[LAST_TERM + 1] = {1};
   for (unsigned k = 1; k <= LAST_TERM; k++)
     factorial[k] = k * factorial[k - 1];
-  LLVMValueRef sum = like(r, 1 / factorial[LAST_TERM]);
+  LLVMValueRef sum = tf_float_like(r, 1 / factorial[LAST_TERM]);
   for (unsigned k = LAST_TERM; k-- > 2;)
-    sum = fused(lowering, sum, r, like(r, 1 / factorial[k]));
-  LLVMValueRef rest = fused(lowering, multiply(lowering, r, r), sum, low);
-  return LLVMBuildFAdd(b, LLVMBuildFAdd(b, r, rest, ""), like(r, 1), "");
+    sum = tf_float_fused(lowering, sum, r, tf_float_like(r, 1 / factorial[k]));
+  LLVMValueRef rest = tf_float_fused(lowering, multiply(lowering, r, r), sum, low);
+  return LLVMBuildFAdd(b, LLVMBuildFAdd(b, r, rest, ""), tf_float_like(r, 1), "");
 }
 
 static LLVMValueRef exp_f64(tf_lowering *lowering, LLVMValueRef x) {
   LLVMBuilderRef b = lowering->builder;
   x = limited(lowering, x, 800); /* infinity or 0 beyond */
-  LLVMValueRef n = nearest(lowering, multiply(lowering, x, like(x, LOG2E_F64)));
-  LLVMValueRef high = fused(lowering, n, like(x, -LN2_HIGH_F64), x);
-  LLVMValueRef rest = multiply(lowering, n, like(x, -LN2_REST_F64));
+  LLVMValueRef n = nearest(lowering, multiply(lowering, x, tf_float_like(x, LOG2E_F64)));
+  LLVMValueRef high = tf_float_fused(lowering, n, tf_float_like(x, -LN2_HIGH_F64), x);
+  LLVMValueRef rest = multiply(lowering, n, tf_float_like(x, -LN2_REST_F64));
   LLVMValueRef r = LLVMBuildFAdd(b, high, rest, "");
   LLVMValueRef low = LLVMBuildFAdd(b, LLVMBuildFSub(b, high, r, ""), rest, "");
   return scaled(lowering, series(lowering, r, low), integer(lowering, n));
@@ -130,9 +122,9 @@ static LLVMValueRef exp2_f64(tf_lowering *lowering, LLVMValueRef x) {
   LLVMBuilderRef b = lowering->builder;
   x = limited(lowering, x, 1100); /* infinity or 0 beyond */
   LLVMValueRef n = nearest(lowering, x), f = LLVMBuildFSub(b, x, n, "");
-  LLVMValueRef r = multiply(lowering, f, like(x, LN2_F64));
-  LLVMValueRef low = fused(lowering, f, like(x, LN2_F64), LLVMBuildFNeg(b, r, ""));
-  low = fused(lowering, f, like(x, LN2_LOW_F64), low);
+  LLVMValueRef r = multiply(lowering, f, tf_float_like(x, LN2_F64));
+  LLVMValueRef low = tf_float_fused(lowering, f, tf_float_like(x, LN2_F64), LLVMBuildFNeg(b, r, ""));
+  low = tf_float_fused(lowering, f, tf_float_like(x, LN2_LOW_F64), low);
   return scaled(lowering, series(lowering, r, low), integer(lowering, n));
 }
 
@@ -140,7 +132,7 @@ static LLVMValueRef exp2_f64(tf_lowering *lowering, LLVMValueRef x) {
 static LLVMValueRef rsqrt_f64(tf_lowering *lowering, LLVMValueRef x) {
   LLVMTypeRef type = LLVMTypeOf(x);
   LLVMValueRef root = tf_lower_llvm_intrinsic(lowering, "llvm.sqrt", 1, &type, 1, &x);
-  return LLVMBuildFDiv(lowering->builder, like(x, 1), root, "");
+  return LLVMBuildFDiv(lowering->builder, tf_float_like(x, 1), root, "");
 }
 
 /* ---- By type ---- */

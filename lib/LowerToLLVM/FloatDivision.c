@@ -10,10 +10,6 @@
 #include "LowerToLLVM/Intrinsics.h"
 #include "LowerToLLVM/NumericImpl.h"
 
-LLVMValueRef tf_float_constant_like(LLVMValueRef value, double number) {
-  return LLVMConstReal(LLVMTypeOf(value), number);
-}
-
 static LLVMValueRef unary(tf_lowering *lowering, const char *name, LLVMValueRef x) {
   LLVMTypeRef type = LLVMTypeOf(x);
   return tf_lower_llvm_intrinsic(lowering, name, 1, &type, 1, &x);
@@ -61,7 +57,7 @@ static LLVMValueRef take_off(tf_lowering *lowering, LLVMValueRef r, LLVMValueRef
   LLVMValueRef fits = LLVMBuildFCmp(b, LLVMRealOGE, rest, divisor, "");
   LLVMValueRef left = LLVMBuildSelect(b, fits, LLVMBuildFSub(b, rest, divisor, ""), rest, "");
   close_phi(lowering, rest, left);
-  close_phi(lowering, divisor, LLVMBuildFMul(b, divisor, tf_float_constant_like(divisor, 0.5), ""));
+  close_phi(lowering, divisor, LLVMBuildFMul(b, divisor, tf_float_like(divisor, 0.5), ""));
   LLVMBuildCondBr(b, LLVMBuildFCmp(b, LLVMRealOEQ, divisor, y, ""), done, step);
   LLVMPositionBuilderAtEnd(b, done);
   return left;
@@ -71,9 +67,9 @@ static LLVMValueRef take_off(tf_lowering *lowering, LLVMValueRef r, LLVMValueRef
 static LLVMValueRef magnitude_mod(tf_lowering *lowering, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = lowering->builder;
   LLVMValueRef r = unary(lowering, "llvm.fabs", x), d = unary(lowering, "llvm.fabs", y);
-  LLVMValueRef finite = LLVMBuildFCmp(b, LLVMRealOLT, r, tf_float_constant_like(r, __builtin_inf()), "");
-  LLVMValueRef positive = LLVMBuildFCmp(b, LLVMRealOGT, d, tf_float_constant_like(d, 0), "");
-  LLVMValueRef nan = tf_float_constant_like(r, __builtin_nan(""));
+  LLVMValueRef finite = LLVMBuildFCmp(b, LLVMRealOLT, r, tf_float_like(r, __builtin_inf()), "");
+  LLVMValueRef positive = LLVMBuildFCmp(b, LLVMRealOGT, d, tf_float_like(d, 0), "");
+  LLVMValueRef nan = tf_float_like(r, __builtin_nan(""));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
   tf_guard guard;
   if (!tf_lower_guard_begin(lowering, LLVMBuildAnd(b, finite, positive, ""), &guard)) return nan;
@@ -92,7 +88,7 @@ typedef struct remainder_parts {
 
 static remainder_parts remainder_of(tf_lowering *lowering, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = lowering->builder;
-  LLVMValueRef zero = tf_float_constant_like(x, 0);
+  LLVMValueRef zero = tf_float_like(x, 0);
   remainder_parts out = {.truncated = copysign_of(lowering, magnitude_mod(lowering, x, y), x)};
   LLVMValueRef is_zero = LLVMBuildFCmp(b, LLVMRealOEQ, out.truncated, zero, "");
   LLVMValueRef divisor_negative = LLVMBuildFCmp(b, LLVMRealOLT, y, zero, "");
@@ -107,13 +103,13 @@ static remainder_parts remainder_of(tf_lowering *lowering, LLVMValueRef x, LLVMV
 
 static LLVMValueRef floor_quotient(tf_lowering *lowering, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = lowering->builder;
-  LLVMValueRef zero = tf_float_constant_like(x, 0), one = tf_float_constant_like(x, 1);
+  LLVMValueRef zero = tf_float_like(x, 0), one = tf_float_like(x, 1);
   remainder_parts rest = remainder_of(lowering, x, y);
   LLVMValueRef quotient = LLVMBuildFDiv(b, LLVMBuildFSub(b, x, rest.truncated, ""), y, "");
   quotient = LLVMBuildSelect(b, rest.corrected, LLVMBuildFSub(b, quotient, one, ""), quotient, "");
   LLVMValueRef floor = unary(lowering, "llvm.floor", quotient);
   LLVMValueRef short_by = LLVMBuildFSub(b, quotient, floor, "");
-  LLVMValueRef up = LLVMBuildFCmp(b, LLVMRealOGT, short_by, tf_float_constant_like(x, 0.5), "");
+  LLVMValueRef up = LLVMBuildFCmp(b, LLVMRealOGT, short_by, tf_float_like(x, 0.5), "");
   floor = LLVMBuildSelect(b, up, LLVMBuildFAdd(b, floor, one, ""), floor, "");
   LLVMValueRef plain = LLVMBuildFDiv(b, x, y, "");
   LLVMValueRef none = LLVMBuildFCmp(b, LLVMRealOEQ, quotient, zero, "");

@@ -42,18 +42,8 @@ static const format *format_of(LLVMValueRef x) {
   return LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMDoubleTypeKind ? &f64_format : &f32_format;
 }
 
-static LLVMValueRef like(LLVMValueRef x, double value) {
-  return LLVMConstReal(LLVMTypeOf(x), value);
-}
-
 static LLVMValueRef multiply(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildFMul(lowering->builder, a, b, "");
-}
-
-static LLVMValueRef fused(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-  LLVMTypeRef type = LLVMTypeOf(a);
-  LLVMValueRef args[3] = {a, b, c};
-  return tf_lower_llvm_intrinsic(lowering, "llvm.fma", 1, &type, 3, args);
 }
 
 static LLVMValueRef choose(tf_lowering *lowering, LLVMValueRef condition, LLVMValueRef a, LLVMValueRef b) {
@@ -69,10 +59,10 @@ typedef struct decomposition {
 static decomposition decompose(tf_lowering *lowering, LLVMValueRef x, const format *f) {
   LLVMBuilderRef b = lowering->builder;
   LLVMTypeRef type = LLVMTypeOf(x), bits_type = tf_llvm_int(lowering, f->bits);
-  LLVMValueRef tiny = LLVMBuildFCmp(b, LLVMRealOLT, x, like(x, f->least), "");
-  LLVMValueRef scale = like(x, (double)((uint64_t)1 << f->mantissa));
+  LLVMValueRef tiny = LLVMBuildFCmp(b, LLVMRealOLT, x, tf_float_like(x, f->least), "");
+  LLVMValueRef scale = tf_float_like(x, (double)((uint64_t)1 << f->mantissa));
   x = choose(lowering, tiny, multiply(lowering, x, scale), x);
-  LLVMValueRef bias = choose(lowering, tiny, like(x, -(double)f->mantissa), like(x, 0));
+  LLVMValueRef bias = choose(lowering, tiny, tf_float_like(x, -(double)f->mantissa), tf_float_like(x, 0));
   LLVMValueRef bits = LLVMBuildBitCast(b, x, bits_type, "");
   LLVMValueRef distance = LLVMBuildSub(b, bits, LLVMConstInt(bits_type, (uint64_t)f->root, true), "");
   LLVMValueRef shift = LLVMConstInt(bits_type, f->mantissa, false);
@@ -80,13 +70,13 @@ static decomposition decompose(tf_lowering *lowering, LLVMValueRef x, const form
   LLVMValueRef mantissa = LLVMBuildBitCast(b, LLVMBuildSub(b, bits, exponent, ""), type, "");
   LLVMValueRef k = LLVMBuildAShr(b, exponent, shift, "");
   k = LLVMBuildSIToFP(b, LLVMBuildTrunc(b, k, tf_llvm_int(lowering, 32), ""), type, "");
-  return (decomposition){LLVMBuildFAdd(b, k, bias, ""), LLVMBuildFAdd(b, mantissa, like(x, -1), "")};
+  return (decomposition){LLVMBuildFAdd(b, k, bias, ""), LLVMBuildFAdd(b, mantissa, tf_float_like(x, -1), "")};
 }
 
 /* f32 divides by the hardware's reciprocal. */
 static LLVMValueRef quotient(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b) {
   if (format_of(a) == &f64_format) return LLVMBuildFDiv(lowering->builder, a, b, "");
-  LLVMValueRef value = LLVMBuildFDiv(lowering->builder, like(b, 1), b, "");
+  LLVMValueRef value = LLVMBuildFDiv(lowering->builder, tf_float_like(b, 1), b, "");
   LLVMSetFastMathFlags(value, LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal);
   return multiply(lowering, a, value);
 }
@@ -94,24 +84,24 @@ static LLVMValueRef quotient(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef
 /* log(1 + f) = f - h, h = f*f/2 - s * (f*f/2 + R): h is small beside f, so its errors do not count. */
 static LLVMValueRef small_part(tf_lowering *lowering, LLVMValueRef f, unsigned last_term) {
   LLVMBuilderRef b = lowering->builder;
-  LLVMValueRef s = quotient(lowering, f, LLVMBuildFAdd(b, f, like(f, 2), ""));
-  LLVMValueRef z = multiply(lowering, s, s), sum = like(f, 2.0 / last_term);
+  LLVMValueRef s = quotient(lowering, f, LLVMBuildFAdd(b, f, tf_float_like(f, 2), ""));
+  LLVMValueRef z = multiply(lowering, s, s), sum = tf_float_like(f, 2.0 / last_term);
   for (unsigned term = last_term - 2; term >= 3; term -= 2)
-    sum = fused(lowering, sum, z, like(f, 2.0 / term));
-  LLVMValueRef square = multiply(lowering, multiply(lowering, f, f), like(f, 0.5));
-  LLVMValueRef inner = fused(lowering, sum, z, square);
-  return fused(lowering, LLVMBuildFNeg(b, s, ""), inner, square);
+    sum = tf_float_fused(lowering, sum, z, tf_float_like(f, 2.0 / term));
+  LLVMValueRef square = multiply(lowering, multiply(lowering, f, f), tf_float_like(f, 0.5));
+  LLVMValueRef inner = tf_float_fused(lowering, sum, z, square);
+  return tf_float_fused(lowering, LLVMBuildFNeg(b, s, ""), inner, square);
 }
 
 /* log(0) = -inf, log of negatives and NaN is NaN, log(inf) = inf. */
 static LLVMValueRef special_cases(tf_lowering *lowering, LLVMValueRef x, LLVMValueRef value) {
   LLVMBuilderRef b = lowering->builder;
-  LLVMValueRef zero = LLVMBuildFCmp(b, LLVMRealOEQ, x, like(x, 0), "");
-  LLVMValueRef infinite = LLVMBuildFCmp(b, LLVMRealOEQ, x, like(x, __builtin_inf()), "");
-  LLVMValueRef invalid = LLVMBuildFCmp(b, LLVMRealULT, x, like(x, 0), "");
+  LLVMValueRef zero = LLVMBuildFCmp(b, LLVMRealOEQ, x, tf_float_like(x, 0), "");
+  LLVMValueRef infinite = LLVMBuildFCmp(b, LLVMRealOEQ, x, tf_float_like(x, __builtin_inf()), "");
+  LLVMValueRef invalid = LLVMBuildFCmp(b, LLVMRealULT, x, tf_float_like(x, 0), "");
   value = choose(lowering, infinite, x, value);
-  value = choose(lowering, invalid, like(x, __builtin_nan("")), value);
-  return choose(lowering, zero, like(x, -__builtin_inf()), value);
+  value = choose(lowering, invalid, tf_float_like(x, __builtin_nan("")), value);
+  return choose(lowering, zero, tf_float_like(x, -__builtin_inf()), value);
 }
 
 /* ---- The functions ---- */
@@ -130,12 +120,12 @@ LLVMValueRef tf_float_log(tf_lowering *lowering, const void *user, const LLVMVal
   LLVMValueRef x = operands[0];
   const format *f = format_of(x);
   if (is_hardware(lowering, f))
-    return multiply(lowering, hardware_log2(lowering, x), like(x, f->ln2_high + f->ln2_low));
+    return multiply(lowering, hardware_log2(lowering, x), tf_float_like(x, f->ln2_high + f->ln2_low));
   decomposition parts = decompose(lowering, x, f);
   LLVMValueRef small = LLVMBuildFNeg(b, small_part(lowering, parts.f, f->last_term), "");
-  LLVMValueRef low = fused(lowering, parts.k, like(x, f->ln2_low), small);
+  LLVMValueRef low = tf_float_fused(lowering, parts.k, tf_float_like(x, f->ln2_low), small);
   LLVMValueRef rest = LLVMBuildFAdd(b, low, parts.f, "");
-  return special_cases(lowering, x, fused(lowering, parts.k, like(x, f->ln2_high), rest));
+  return special_cases(lowering, x, tf_float_fused(lowering, parts.k, tf_float_like(x, f->ln2_high), rest));
 }
 
 LLVMValueRef tf_float_log2(tf_lowering *lowering, const void *user, const LLVMValueRef *operands) {
@@ -145,13 +135,13 @@ LLVMValueRef tf_float_log2(tf_lowering *lowering, const void *user, const LLVMVa
   const format *f = format_of(x);
   if (is_hardware(lowering, f)) return hardware_log2(lowering, x);
   decomposition parts = decompose(lowering, x, f);
-  LLVMValueRef h = small_part(lowering, parts.f, f->last_term), log2e = like(x, f->log2e);
+  LLVMValueRef h = small_part(lowering, parts.f, f->last_term), log2e = tf_float_like(x, f->log2e);
   LLVMValueRef natural = LLVMBuildFSub(b, parts.f, h, "");
   LLVMValueRef lost = LLVMBuildFSub(b, LLVMBuildFSub(b, parts.f, natural, ""), h, "");
   LLVMValueRef high = multiply(lowering, natural, log2e);
-  LLVMValueRef low = fused(lowering, natural, log2e, LLVMBuildFNeg(b, high, ""));
-  low = fused(lowering, natural, like(x, f->log2e_low), low);
-  low = fused(lowering, lost, log2e, low);
+  LLVMValueRef low = tf_float_fused(lowering, natural, log2e, LLVMBuildFNeg(b, high, ""));
+  low = tf_float_fused(lowering, natural, tf_float_like(x, f->log2e_low), low);
+  low = tf_float_fused(lowering, lost, log2e, low);
   LLVMValueRef sum = LLVMBuildFAdd(b, parts.k, high, "");
   LLVMValueRef error = LLVMBuildFSub(b, high, LLVMBuildFSub(b, sum, parts.k, ""), "");
   return special_cases(lowering, x, LLVMBuildFAdd(b, sum, LLVMBuildFAdd(b, low, error, ""), ""));

@@ -272,3 +272,13 @@ LLVMValueRef tf_compute_fma(tf_lowering *lowering, tf_dtype dtype, LLVMValueRef 
   LLVMValueRef value = tf_lower_llvm_intrinsic(lowering, "llvm.fma", 1, &type, 3, args);
   return in == dtype ? value : tf_convert(lowering, value, in, dtype, width);
 }
+
+LLVMValueRef tf_float_fused(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef args[3] = {a, b, c};
+  return tf_lower_llvm_intrinsic(lowering, "llvm.fma", 1, &type, 3, args);
+}
+
+LLVMValueRef tf_float_like(LLVMValueRef value, double number) {
+  return LLVMConstReal(LLVMTypeOf(value), number);
+}

@@ -26,6 +26,8 @@ tf_lane_fn tf_float_mod, tf_float_floor_div;
 /* exp, exp2, log, log2, rsqrt of an f32 or f64, to 2 ULP; Exponential.c, Logarithm.c. */
 tf_lane_fn tf_float_exp, tf_float_exp2, tf_float_log, tf_float_log2, tf_float_rsqrt;
 
-LLVMValueRef tf_float_constant_like(LLVMValueRef value, double number);
+LLVMValueRef tf_float_like(LLVMValueRef value, double number);
+/* a * b + c with one rounding, whatever the options say. */
+LLVMValueRef tf_float_fused(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
 
 #endif

@@ -166,50 +166,29 @@ static void replace_by_far(mutator *m) {
   if (by) replace(m, &target, other->bytes + by->start, by->length);
 }
 
+static const char *const extremes[] = {
+    // clang-format off
+    "0", "1", "2", "3", "4", "7", "16", "31", "32", "33", "48", "64", "127", "256", "1023", "1024", "1025", "65535",
+    "65536", "2147483647", "2147483648", "4294967295", "0x1_0", "1e308", "1e400", "1e-45", "0.0", "1.5", "1_0",
+    "0o17", "0b11", "1000003", "16777216", "99999999999999999999", "4294967296", "9223372036854775807",
+    "9223372036854775808", "18446744073709551615", "4611686018427387904",
+    // clang-format on
+};
+
+/* n + 1, n - 1, 2 * n or n / 2. */
+static void replace_by_kin(mutator *m, const token *t) {
+  char text[32] = {0}, digits[32], *end = digits + sizeof digits, *at = end;
+  memcpy(text, m->text->bytes + t->start, t->length < 31 ? t->length : 31);
+  unsigned long long n = strtoull(text, NULL, 0), kin[] = {n + 1, n - 1, 2 * n, n / 2}, made = kin[draw(m, 4)];
+  do
+    *--at = (char)('0' + made % 10);
+  while (made /= 10);
+  replace(m, t, at, (size_t)(end - at));
+}
+
 static void change_number(mutator *m) {
-  static const char *const extremes[] = {"0",
-                                         "1",
-                                         "2",
-                                         "3",
-                                         "4",
-                                         "7",
-                                         "16",
-                                         "31",
-                                         "32",
-                                         "33",
-                                         "48",
-                                         "64",
-                                         "127",
-                                         "256",
-                                         "1023",
-                                         "1024",
-                                         "1025",
-                                         "65535",
-                                         "65536",
-                                         "2147483647",
-                                         "2147483648",
-                                         "4294967295",
-                                         "0x1_0",
-                                         "1e308",
-                                         "1e400",
-                                         "1e-45",
-                                         "0.0",
-                                         "1.5",
-                                         "1_0",
-                                         "0o17",
-                                         "0b11",
-                                         "1000003",
-                                         "16777216",
-                                         "99999999999999999999",
-                                         "4294967296",
-                                         "9223372036854775807",
-                                         "9223372036854775808",
-                                         "18446744073709551615",
-                                         "4611686018427387904"};
   const token *t = token_of(m, NUMBER);
   if (!t) return;
-  char text[32] = {0};
-  memcpy(text, m->text->bytes + t->start, t->length < 31 ? t->length : 31);
   size_t how = draw(m, 8);
   if (how < 3) {
     const char *word = extremes[draw(m, sizeof extremes / sizeof *extremes)];
@@ -217,15 +196,7 @@ static void change_number(mutator *m) {
   } else if (how == 3) {
     splice(m->text, t->start, 0, "-", 1);
   } else {
-    unsigned long long n = strtoull(text, NULL, 0), made = how == 4   ? n + 1
-                                                           : how == 5 ? n - 1
-                                                           : how == 6 ? 2 * n
-                                                                      : n / 2;
-    char digits[32], *end = digits + sizeof digits, *at = end;
-    do
-      *--at = (char)('0' + made % 10);
-    while (made /= 10);
-    replace(m, t, at, (size_t)(end - at));
+    replace_by_kin(m, t);
   }
 }
 
