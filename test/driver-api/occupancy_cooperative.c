@@ -3,8 +3,9 @@
 #include "host.h"
 
 static const char ptx[] = PTX_HEAD
+    ".extern .shared .align 16 .b8 scratch[];\n"
     ".visible .entry all_sum(.param .u64 cells, .param .u64 out) .maxntid 128, 1, 1 {\n"
-    ".reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .extern .shared .align 16 .b8 scratch[];\n"
+    ".reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
     "ld.param.u64 %rd1, [cells]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0;\n"
     "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; @%p1 bra meet;\n"
     "red.global.add.u32 [%rd1], %r2; membar.gl; red.global.add.u32 [%rd1+4], 1;\n"

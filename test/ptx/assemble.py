@@ -3,8 +3,9 @@
   assemble.py PTXAS FOLDER FILE…
 
 FOLDER holds the texts that the unit tests of the simulated device have loaded (test/unit/Sim/PtxTexts.h): <hash>.ptx must
-assemble for its own target, <hash>.bad must be refused. Every FILE must assemble too; of a Python file, every string
-that is a module.
+assemble for its own target, <hash>.bad must be refused. Every FILE must assemble too: of a .ptx file each part between lines
+"// -----", of a Python or C file every string that is a module. Those with an instruction that nobody has, or that say
+"// ptxas refuses", must be refused.
 
 There are thousands of texts and a ptxas process takes longer than most of them. So texts of one version and target whose
 only global name is their kernel are put into one module under numbered names; an error's line tells whose it is:
@@ -25,12 +26,14 @@ import tempfile
 
 OLDEST, CHUNK, LONG, SKIPPED = 75, 120, 1 << 17, 77
 WRONG = ".visible .entry last_() { wrong_instruction; }\n"
+INVENTED = re.compile(r"\b(frobnicate|nonsense)\b|// ptxas refuses")
+LITERALS = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
 SCOPE = re.compile(r"\.(global|const|shared|extern|func|file|section|alias|weak|pragma)\b")
 
 
 class Text:
     def __init__(self, name, text):
-        self.name, self.text, self.bad, self.errors = name, text, name.endswith(".bad"), []
+        self.name, self.text, self.bad, self.errors = name, text, name.endswith(".bad") or bool(INVENTED.search(text)), []
         code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: "\n" * m[0].count("\n"), self.text, flags=re.S)
         head = re.match(r"\s*\.version\s+(\d+)\.(\d+)\s+\.target\s+(sm_(\d+)\w?)[^\n.]*\s*(\.address_size\s+64)?", code)
         self.readable = head is not None
@@ -61,19 +64,30 @@ class Text:
         return re.sub(r"(\.entry\s+)([\w$]+)", rf"\g<1>\g<2>_{i}", self.body, count=1) + "\n"
 
 
+def strings_of_c(path):
+    """The string literals of a C file, macros expanded and neighbours joined."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    includes = [f"-I{root / folder}" for folder in ("test/driver-api/own", "include", "lib")]
+    done = subprocess.run(["cc", "-E", "-P", "-D_GNU_SOURCE", *includes, path], capture_output=True, text=True, check=True)
+    return [ast.literal_eval("(" + m[0] + ")") for m in LITERALS.finditer(done.stdout) if ".version" in m[0]]
+
+
 def texts_of(path):
     name, content = os.path.basename(path), pathlib.Path(path).read_text(errors="replace")
-    if not path.endswith(".py"):
-        return [Text(name, content)]
-    strings = [n.value for n in ast.walk(ast.parse(content)) if isinstance(n, ast.Constant)]
-    return [Text(name, s) for s in strings if isinstance(s, str) and s.startswith(".version") and ".entry" in s]
+    if path.endswith(".py"):
+        strings = [n.value for n in ast.walk(ast.parse(content)) if isinstance(n, ast.Constant)]
+    elif path.endswith(".c"):
+        strings = strings_of_c(path)
+    else:
+        return [Text(name, part) for part in content.split("\n// -----\n")]
+    return [Text(name, s) for s in strings if isinstance(s, str) and s.startswith(".version") and (".entry" in s or ".func" in s)]
 
 
 def modules(texts):
     """Lists of texts for one module each."""
     groups = {}
     for t in texts:
-        key = (t.version, t.target, t.name if t.alone else "")
+        key = (t.version, t.target, t if t.alone else None)
         groups.setdefault(key, []).append(t)
     for group in groups.values():
         for i in range(0, len(group), CHUNK):
@@ -85,6 +99,8 @@ def run(ptxas, target, source):
         path = os.path.join(folder, "m.ptx")
         pathlib.Path(path).write_text(source)
         command = [ptxas, "-O0", "-w", "-arch", target, "-o", os.path.join(folder, "m.cubin"), path]
+        if ".extern .func" in source:  # to be linked
+            command.append("-c")
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     return done.returncode, done.stdout
 
