@@ -246,13 +246,6 @@ static bool parse_element(tf_parser *p) {
     const char *name = tf_parse_word(p, "a label");
     return name && tf_parse_expect(p, ":", "after a label") && parse_label(p, name, line);
   }
-  if (p->tok.kind == TF_TOK_DOT && tf_parse_at(p, ".extern")) {
-    tf_space space;
-    tf_parse_advance(p);
-    if (!tf_parse_space(&p->tok, &space)) return tf_parse_fail(p, "expected a state space after .extern");
-    tf_parse_advance(p);
-    return tf_parse_variables(p, space, (tf_linkage){.is_extern = true});
-  }
   return p->tok.kind == TF_TOK_DOT ? parse_directive(p) : tf_parse_statement(p);
 }
 

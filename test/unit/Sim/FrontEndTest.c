@@ -67,6 +67,7 @@ END_TEST
 static const struct {
   const char *body, *message;
 } refused[] = {
+    {".extern .shared .align 16 .b8 dynamic[];", "line 9: '.extern'"},
     {"adx.s32 %r1, %r2, 1;", "line 9: 'adx'"},
     {"mov.u32 %r1, 1;\nadd.s32.wrap %r1, %r2, 1;", "line 10: '.wrap'"},
     {"add.sat.u32 %r1, %r2, 1;", "line 9: '.u32'"},
