@@ -228,7 +228,7 @@ char *tf_sim_counters_table(const tf_sim_records *r, const tf_sim_profile *p) {
   tf_text t = {0};
   for (size_t i = 0; i < r->kernel_count; i++) {
     const tf_sim_kernel_sum *k = &r->kernels[i];
-    tf_text_add(&t, "%s, %" PRIu64 " launches\n", k->name, k->launches);
+    tf_text_add(&t, "%s, %" PRIu64 " launch%s\n", k->name, k->launches, k->launches == 1 ? "" : "es");
     table_counters(&t, &k->counters);
     table_mmas(&t, k);
     table_lines(&t, k);
