@@ -4,6 +4,8 @@
 #include <tilefoundry/Builder.h>
 #include <tilefoundry/Intrinsic.h>
 
+#include "Harness.h"
+
 static tf_context *context, *foreign;
 static tf_builder *b;
 
@@ -244,14 +246,8 @@ START_TEST(misuse_sticks_and_is_reported) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("builder misuse");
   TCase *tests = tcase_create("misuse");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_loop_test(tests, misuse_sticks_and_is_reported, 0, (int)MISUSES);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("builder misuse", tests);
 }

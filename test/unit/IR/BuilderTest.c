@@ -7,6 +7,8 @@
 #include <tilefoundry/Intrinsic.h>
 #include <tilefoundry/Text.h>
 
+#include "Harness.h"
+
 static tf_context *context;
 static tf_builder *b;
 
@@ -456,7 +458,6 @@ START_TEST(an_intrinsic_of_text_and_one_of_c) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("builder");
   TCase *tests = tcase_create("builder");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, a_kernel_reads_as_it_was_built);
@@ -472,10 +473,5 @@ int main(void) {
   tcase_add_test(tests, intrinsic_declarations);
   tcase_add_test(tests, an_intrinsic_of_text_and_one_of_c);
   tcase_add_test(tests, an_intrinsic_and_a_function_of_one_name);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("builder", tests);
 }

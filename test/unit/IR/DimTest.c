@@ -6,6 +6,7 @@
 
 #include <tilefoundry/Type.h>
 
+#include "Harness.h"
 #include "QuietCheck.h"
 #include "Random.h"
 
@@ -523,7 +524,6 @@ START_TEST(substitution) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Dim");
   TCase *tests = tcase_create("dims");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
@@ -542,10 +542,5 @@ int main(void) {
   tcase_add_test(tests, the_null_of_an_overflow_is_harmless);
   tcase_add_test(tests, vars_are_visited_once_in_order);
   tcase_add_test(tests, substitution);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Dim", tests);
 }

@@ -9,6 +9,8 @@
 #include <check.h>
 #include <tilefoundry/TileFoundry.h>
 
+#include "Harness.h"
+
 /* What a variable of the original stands for in the copy. */
 typedef struct renamed {
   const tf_expr *from, *to;
@@ -349,14 +351,8 @@ START_TEST(modules_survive_the_builder) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("echo");
   TCase *tests = tcase_create("echo");
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, modules_survive_the_builder);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("echo", tests);
 }

@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+#include "Harness.h"
 #include "IR/Construct.h"
 #include "IR/Infer.h"
 
@@ -227,7 +228,6 @@ START_TEST(operands_by_the_table) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("inference");
   TCase *tests = tcase_create("scalars");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, common_types);
@@ -237,10 +237,5 @@ int main(void) {
   tcase_add_test(tests, leaves);
   tcase_add_test(tests, coordinates);
   tcase_add_test(tests, operands_by_the_table);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("inference", tests);
 }

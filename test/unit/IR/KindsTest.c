@@ -2,6 +2,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "IR/KindTables.h"
 
 START_TEST(dtypes_match_their_formats) {
@@ -95,16 +96,10 @@ START_TEST(values_outside_the_tables) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Kinds");
   TCase *tests = tcase_create("tables");
   tcase_add_test(tests, dtypes_match_their_formats);
   tcase_add_test(tests, every_row_comes_back_from_its_name);
   tcase_add_test(tests, operators);
   tcase_add_test(tests, values_outside_the_tables);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Kinds", tests);
 }

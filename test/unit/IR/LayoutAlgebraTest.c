@@ -1,5 +1,6 @@
 /* The algebra of layouts against brute force over every coordinate, 20,000 random layouts per operation. An operation that
  * not every layout has is tried until 20,000 results have been checked. */
+#include "Harness.h"
 #include "LayoutModel.h"
 
 enum { ROUNDS = 20000 };
@@ -484,7 +485,6 @@ START_TEST(empty_and_huge_layouts) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("LayoutAlgebra");
   TCase *tests = tcase_create("algebra");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
@@ -505,10 +505,5 @@ int main(void) {
   tcase_add_test(tests, examples);
   tcase_add_test(tests, symbolic_layouts);
   tcase_add_test(tests, empty_and_huge_layouts);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("LayoutAlgebra", tests);
 }

@@ -1,4 +1,5 @@
 /* T.spread and T.reduced against their definitions, instance by instance. */
+#include "Harness.h"
 #include "IR/LayoutHelpers.h"
 #include "ShardModel.h"
 
@@ -199,7 +200,6 @@ START_TEST(reduced_accumulator) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("LayoutHelpers");
   TCase *tests = tcase_create("helpers");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
@@ -208,10 +208,5 @@ int main(void) {
   tcase_add_test(tests, reduced_layouts_hold_what_their_sources_reach);
   tcase_add_test(tests, reduced_dealt_layouts);
   tcase_add_test(tests, reduced_accumulator);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("LayoutHelpers", tests);
 }

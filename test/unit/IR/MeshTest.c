@@ -1,4 +1,5 @@
 /* Meshes: consistency, coordinates, levels and slices against enumeration of every position. */
+#include "Harness.h"
 #include "IR/MeshLevels.h"
 #include "IR/Ownership.h"
 #include "LayoutModel.h"
@@ -293,7 +294,6 @@ START_TEST(misuse) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Mesh");
   TCase *tests = tcase_create("meshes");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
@@ -304,10 +304,5 @@ int main(void) {
   tcase_add_test(tests, names_and_missing_strides);
   tcase_add_test(tests, symbolic_meshes);
   tcase_add_test(tests, misuse);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Mesh", tests);
 }

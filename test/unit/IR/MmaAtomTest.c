@@ -7,6 +7,7 @@
 #include <check.h>
 #include <tilefoundry/IR.h>
 
+#include "Harness.h"
 #include "IR/MmaAtom.h"
 
 static tf_context *context;
@@ -357,7 +358,6 @@ START_TEST(stacks_of_dealt_layouts) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("mma atoms");
   TCase *tests = tcase_create("atoms");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_loop_test(tests, every_map_is_a_bijection_and_the_isas, 0, (int)EXPECTATIONS);
@@ -366,10 +366,5 @@ int main(void) {
   tcase_add_test(tests, tiles_that_the_atom_does_not_divide);
   tcase_add_test(tests, stacks_are_arrays_of_fragments);
   tcase_add_test(tests, stacks_of_dealt_layouts);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("mma atoms", tests);
 }

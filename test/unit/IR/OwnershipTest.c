@@ -1,4 +1,5 @@
 /* Ownership against the model of ShardModel.h: every element that every instance holds, coverage, runs, refusals. */
+#include "Harness.h"
 #include "ShardModel.h"
 
 /* ---- Comparing ---- */
@@ -480,7 +481,6 @@ START_TEST(refusals) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Ownership");
   TCase *tests = tcase_create("ownership");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
@@ -498,10 +498,5 @@ int main(void) {
   tcase_add_test(tests, plain_tensors_are_local);
   tcase_add_test(tests, flags);
   tcase_add_test(tests, refusals);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Ownership", tests);
 }

@@ -1,6 +1,7 @@
 /* Pairing against a search through the model of ShardModel.h, thread by thread and position by position. */
 #include <time.h>
 
+#include "Harness.h"
 #include "ShardModel.h"
 
 typedef struct coords {
@@ -156,17 +157,11 @@ START_TEST(pairing_of_large_tensors_is_fast) {
 }
 END_TEST
 int main(void) {
-  Suite *suite = suite_create("Pairing");
   TCase *tests = tcase_create("pairing");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, pairing_finds_what_each_thread_holds);
   tcase_add_test(tests, pairing_asks_only_threads_that_take_part);
   tcase_add_test(tests, pairing_of_large_tensors_is_fast);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Pairing", tests);
 }

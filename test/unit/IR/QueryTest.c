@@ -3,6 +3,7 @@
 
 #include <check.h>
 
+#include "Harness.h"
 #include "IR/Construct.h"
 #include "IR/Target.h"
 
@@ -261,7 +262,6 @@ START_TEST(lets_nest_to_the_end_of_the_block) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("readers");
   TCase *tests = tcase_create("readers");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, names_find_their_ops);
@@ -270,10 +270,5 @@ int main(void) {
   tcase_add_test(tests, expression_accessors_answer_for_their_kind_only);
   tcase_add_test(tests, statement_accessors_answer_for_their_kind_only);
   tcase_add_test(tests, lets_nest_to_the_end_of_the_block);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("readers", tests);
 }

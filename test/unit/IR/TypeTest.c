@@ -1,6 +1,7 @@
 /* Tuples, layouts and types: interning, normalisation, accessors, Python text, misuse. */
 #include <stdio.h>
 
+#include "Harness.h"
 #include "LayoutModel.h"
 
 static tf_context *context;
@@ -302,7 +303,6 @@ START_TEST(local_projections) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Type");
   TCase *tests = tcase_create("types");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, tuples);
@@ -315,10 +315,5 @@ int main(void) {
   tcase_add_test(tests, type_text);
   tcase_add_test(tests, type_accessors);
   tcase_add_test(tests, local_projections);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Type", tests);
 }

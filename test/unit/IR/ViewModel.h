@@ -12,6 +12,7 @@
 #include "IR/Construct.h"
 #include "IR/Infer.h"
 #include "IR/View.h"
+#include "Random.h"
 
 static tf_context *context;
 static uint64_t seed;
@@ -26,10 +27,7 @@ static inline void teardown(void) {
 }
 
 static inline int64_t draw(int64_t lo, int64_t hi) { /* lo … hi */
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return lo + (int64_t)(seed % (uint64_t)(hi - lo + 1));
+  return lo + (int64_t)random_below(&seed, (uint64_t)(hi - lo + 1));
 }
 
 static inline int64_t number(const tf_dim *dim) {

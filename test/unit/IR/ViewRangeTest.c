@@ -3,8 +3,10 @@
  * sums and products have to be met as well. */
 #include <check.h>
 
+#include "Harness.h"
 #include "IR/Construct.h"
 #include "IR/ViewImpl.h"
+#include "Random.h"
 
 static tf_context *context;
 static uint64_t seed = 424242;
@@ -18,10 +20,7 @@ static void teardown(void) {
 }
 
 static int64_t draw(int64_t lo, int64_t hi) {
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return lo + (int64_t)(seed % (uint64_t)(hi - lo + 1));
+  return lo + (int64_t)random_below(&seed, (uint64_t)(hi - lo + 1));
 }
 
 static const tf_expr *mesh_binding(void) {
@@ -154,16 +153,10 @@ START_TEST(unknown_and_huge_values) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("ranges");
   TCase *tests = tcase_create("ranges");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, no_value_leaves_the_bounds);
   tcase_add_test(tests, bounds_are_met);
   tcase_add_test(tests, unknown_and_huge_values);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("ranges", tests);
 }

@@ -1,4 +1,5 @@
 /* What views and allocations refuse: each fault with its row of the diagnostics. */
+#include "Harness.h"
 #include "ViewModel.h"
 
 /* ---- Refusals: each with its row ------------------------------------------------------------------------------------------------------------------------ */
@@ -89,7 +90,6 @@ START_TEST(scalars_have_no_memory) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("refused views");
   TCase *tests = tcase_create("views");
   tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, setup, teardown);
@@ -98,10 +98,5 @@ int main(void) {
   tcase_add_test(tests, refused_allocations);
   tcase_add_test(tests, refused_clips);
   tcase_add_test(tests, scalars_have_no_memory);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("refused views", tests);
 }

@@ -1,4 +1,5 @@
 /* Views of distributed values: who owns which element, and where it lies, instance by instance. */
+#include "Harness.h"
 #include "ViewModel.h"
 
 /* ---- Distributions over plain views ---------------------------------------------------------------------------------------------------- */
@@ -332,7 +333,6 @@ START_TEST(reshapes_keep_the_distribution) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("views of distributed values");
   TCase *tests = tcase_create("views");
   tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, setup, teardown);
@@ -350,10 +350,5 @@ int main(void) {
   tcase_add_test(tests, private_buffers_lie_behind_one_another);
   tcase_add_test(tests, swizzles_are_behind_all_views);
   tcase_add_test(tests, reshapes_keep_the_distribution);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("views of distributed values", tests);
 }

@@ -1,4 +1,5 @@
 /* Views of plain values: random chains against the model of ViewModel.h, symbolic extents, nested layouts, clip. */
+#include "Harness.h"
 #include "ViewModel.h"
 
 /* ---- Random chains of plain views ----------------------------------------------------------------------------------------------------- */
@@ -213,7 +214,6 @@ START_TEST(clipped_windows) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("views");
   TCase *tests = tcase_create("views");
   tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, setup, teardown);
@@ -222,10 +222,5 @@ int main(void) {
   tcase_add_test(tests, spans_and_pointers_keep_offsets);
   tcase_add_test(tests, nested_layouts);
   tcase_add_test(tests, clipped_windows);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return run_case("views", tests);
 }

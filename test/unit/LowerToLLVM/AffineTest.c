@@ -3,19 +3,18 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "Harness.h"
 #include "LowerToLLVM/Affine.h"
 #include "LowerToLLVM/Function.h"
 #include "LowerToLLVM/IntMath.h"
 
 #include "IR/DimImpl.h"
+#include "Random.h"
 
 static uint64_t state = 88172645463325252u;
 
 static int64_t below(int64_t bound) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return (int64_t)(state % (uint64_t)bound);
+  return (int64_t)random_below(&state, (uint64_t)bound);
 }
 
 typedef struct axes {
@@ -195,17 +194,11 @@ START_TEST(names_are_spelled_reversibly) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("affine");
   TCase *tests = tcase_create("all");
   tcase_add_test(tests, offsets_of_all_indices);
   tcase_add_test(tests, steps_are_even);
   tcase_add_test(tests, separate_digits_add_up);
   tcase_add_test(tests, facts_hold_for_all_values);
   tcase_add_test(tests, names_are_spelled_reversibly);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("affine", tests);
 }

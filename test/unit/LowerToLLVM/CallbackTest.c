@@ -13,6 +13,8 @@
 #include <tilefoundry/Runtime.h>
 #include <tilefoundry/TileFoundry.h>
 
+#include "Harness.h"
+
 /* ---- Callbacks ---- */
 static unsigned space_of(LLVMValueRef pointer) {
   return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
@@ -317,15 +319,9 @@ START_TEST(refusals) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("callback");
   TCase *tests = tcase_create("callback");
   tcase_add_test(tests, scalars_of_every_dtype);
   tcase_add_test(tests, addresses_and_blocks);
   tcase_add_test(tests, refusals);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("callback", tests);
 }

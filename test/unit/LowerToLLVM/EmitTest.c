@@ -7,6 +7,7 @@
 
 #include <tilefoundry/Text.h>
 
+#include "Harness.h"
 #include "LowerToLLVM/Targets/Emit.h"
 
 /* A module lowering with one function: void work(), with an end or without one. */
@@ -105,15 +106,9 @@ START_TEST(wrong_options) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("emit");
   TCase *tests = tcase_create("emit");
   tcase_add_test(tests, whole_modules);
   tcase_add_test(tests, broken_modules);
   tcase_add_test(tests, wrong_options);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("emit", tests);
 }

@@ -11,6 +11,8 @@
 #include <tilefoundry/Runtime.h>
 #include <tilefoundry/TileFoundry.h>
 
+#include "Harness.h"
+
 enum { CTAS = 6, THREADS = 48, COUNT = CTAS * THREADS, ROUNDS = 3, CALLS = 12, WORKERS = 3 };
 
 static const char text[] = "C = 6\n"
@@ -127,11 +129,5 @@ int main(void) {
   TCase *tests = tcase_create("grid barrier");
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, launches);
-  Suite *suite = suite_create("grid-barrier");
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("grid-barrier", tests);
 }

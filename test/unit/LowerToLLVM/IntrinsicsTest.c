@@ -8,6 +8,7 @@
 
 #include <tilefoundry/IR.h>
 
+#include "Harness.h"
 #include "IR/Target.h"
 #include "LowerToLLVM/Intrinsics.h"
 #include "LowerToLLVM/Targets/Emit.h"
@@ -160,15 +161,9 @@ START_TEST(rows_are_gated) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("intrinsics");
   TCase *tests = tcase_create("table");
   tcase_add_loop_test(tests, rows_are_llvms, 0, TF_INTRINSIC_COUNT);
   tcase_add_test(tests, features_of_targets);
   tcase_add_loop_test(tests, rows_are_gated, 0, TARGETS);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("intrinsics", tests);
 }

@@ -5,6 +5,7 @@
 
 #include <llvm-c/Core.h>
 
+#include "Harness.h"
 #include "IR/MmaAtom.h"
 
 static unsigned bits_of(LLVMTypeRef type) {
@@ -83,13 +84,7 @@ START_TEST(test_declarations) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("mma");
   TCase *tcase = tcase_create("atoms");
   tcase_add_test(tcase, test_declarations);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("mma", tcase);
 }

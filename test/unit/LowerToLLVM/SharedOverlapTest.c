@@ -14,7 +14,9 @@
 #include <tilefoundry/Text.h>
 #include <tilefoundry/Verify.h>
 
+#include "Harness.h"
 #include "LowerToLLVM/SharedPlan.h"
+#include "Random.h"
 
 #define MAX_NODES  200
 #define MAX_EVENTS 4000
@@ -35,8 +37,7 @@ typedef struct program {
 static uint64_t state;
 
 static unsigned draw(unsigned below) {
-  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (unsigned)(state >> 33) % below;
+  return (unsigned)random_below(&state, below);
 }
 
 /* ---- Random programs ---- */
@@ -256,14 +257,8 @@ START_TEST(test_sharing_is_sound) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("shared overlap");
   TCase *tcase = tcase_create("overlap");
   tcase_set_timeout(tcase, 240);
   tcase_add_test(tcase, test_sharing_is_sound);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("shared overlap", tcase);
 }

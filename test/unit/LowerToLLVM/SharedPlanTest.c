@@ -8,6 +8,7 @@
 #include <tilefoundry/Text.h>
 #include <tilefoundry/Verify.h>
 
+#include "Harness.h"
 #include "IR/Target.h"
 #include "LowerToLLVM/SharedPlan.h"
 
@@ -283,7 +284,6 @@ START_TEST(test_scratch) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("shared plan");
   TCase *tcase = tcase_create("plan");
   tcase_add_checked_fixture(tcase, setup, teardown);
   tcase_add_loop_test(tcase, test_sharing, 0, (int)(sizeof sharing_cases / sizeof *sharing_cases));
@@ -292,10 +292,5 @@ int main(void) {
   tcase_add_loop_test(tcase, test_sizes, 0, 5);
   tcase_add_loop_test(tcase, test_limits, 0, 8);
   tcase_add_test(tcase, test_scratch);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_case("shared plan", tcase);
 }

@@ -1,6 +1,7 @@
 /* Every check of an entry's arguments has a call that passes and calls that fail, with their messages; after a failure
  * nothing has been launched. The entry is half(p: ConstTensor (S, 512) f32, q: Tensor (S, 512) f32), S in [1, 65536). */
 #include "Fixture.h"
+#include "Harness.h"
 
 static test_tensor p, q;
 
@@ -258,5 +259,5 @@ int main(void) {
   tcase_add_test(c, strided_host_and_scalar);
   tcase_add_test(c, empty_tensor);
   tcase_add_test(c, first_error_stays);
-  return run_suite("arguments", c);
+  return run_case("arguments", c);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "Harness.h"
 #include "Runtime/Cache.h"
 #include "Runtime/Cubin.h"
 
@@ -437,9 +438,5 @@ int main(void) {
   Suite *suite = suite_create("cache");
   suite_add_tcase(suite, entries);
   suite_add_tcase(suite, programs);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* Host functions as machine code, written in C here: what the function table does, and what it frees on every way out. */
 #include "CompiledFixture.h"
+#include "Harness.h"
 
 static tf_compiled_fn *body; /* of the entry `main` */
 
@@ -429,5 +430,5 @@ int main(void) {
   tcase_add_test(c, copies_of_every_width);
   tcase_add_test(c, packed_elements_move_as_bytes);
   tcase_add_test(c, every_call_fails_in_turn);
-  return run_suite("compiled", c);
+  return run_case("compiled", c);
 }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "CompiledFixture.h"
+#include "Harness.h"
 
 /* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
@@ -220,5 +221,5 @@ int main(void) {
   tcase_add_test(c, units_are_loaded_once);
   tcase_add_test(c, units_of_another_interface);
   tcase_add_test(c, threads_on_streams_of_their_own);
-  return run_suite("compiled-units", c);
+  return run_case("compiled-units", c);
 }

@@ -1,5 +1,6 @@
 /* Opening devices by name, and the whole runtime on the simulated one: a program is loaded from PTX, its entry called,
  * results and faults come back. The expectation is plain C. */
+#include "Harness.h"
 #include "Inputs.h"
 
 #include "tilefoundry/Runtime.h"
@@ -336,11 +337,5 @@ int main(void) {
   tcase_add_test(c, trap_is_told);
   tcase_add_test(c, refused_module_is_located);
   tcase_add_test(c, two_devices_at_once);
-  Suite *suite = suite_create("device");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("device", c);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Runtime/Dims.h"
 
 static const char *binary(tf_mop op, int64_t a, int64_t b, int64_t *out) {
@@ -188,11 +189,5 @@ int main(void) {
   tcase_add_test(c, multiples);
   tcase_add_test(c, solving);
   tcase_add_loop_test(c, unsolved, 0, sizeof unsolvable / sizeof unsolvable[0]);
-  Suite *suite = suite_create("dims");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("dims", c);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Runtime/Driver.h"
 
 static char message[256];
@@ -69,11 +70,5 @@ int main(void) {
   tcase_add_test(c, environment_names_the_library);
   tcase_add_test(c, no_driver);
   tcase_add_test(c, texts);
-  Suite *suite = suite_create("driver");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("driver", c);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Runtime/Element.h"
 
 static const struct {
@@ -104,11 +105,5 @@ int main(void) {
   tcase_add_test(c, dlpack_types);
   tcase_add_loop_test(c, integer_scalars, 0, sizeof integers / sizeof integers[0]);
   tcase_add_test(c, float_and_raw_scalars);
-  Suite *suite = suite_create("element");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("element", c);
 }

@@ -1,6 +1,7 @@
 /* Entries as the manifest describes them: dispatch over half-open ranges with gaps, sequences, calls, windows, scalars in
  * expressions, aborts. main(x, y: (S, 512) f32, count: i16) dispatches on S: [1, 16), [32, 64), else abort. */
 #include "Fixture.h"
+#include "Harness.h"
 
 static test_tensor x, y;
 
@@ -245,5 +246,5 @@ int main(void) {
   tcase_add_test(c, formulas_can_fail);
   tcase_add_test(c, lookups);
   tcase_add_test(c, many_parameters);
-  return run_suite("entry", c);
+  return run_case("entry", c);
 }

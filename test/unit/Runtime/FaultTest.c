@@ -1,6 +1,7 @@
 /* Failures below the runtime: every driver call of a whole life fails in turn, the message names it, nothing leaks and
  * the first error stays; faults of running kernels; refused modules; contexts. */
 #include "Fixture.h"
+#include "Harness.h"
 
 static test_tensor x, y;
 
@@ -396,6 +397,6 @@ int main(void) {
   tcase_add_test(c, kernel_of_the_manifest_is_missing);
   tcase_add_test(c, bad_sources);
   tcase_add_test(c, thousand_loads);
-  int failed = run_suite("driver faults", own);
-  return run_suite("runtime faults", c) | failed;
+  int failed = run_case("driver faults", own);
+  return run_case("runtime faults", c) | failed;
 }

@@ -87,14 +87,4 @@ static inline tf_argument of_float(double v) {
 
 #define ck_message(text) ck_assert_str_eq(tf_runtime_message(rt), text)
 
-static inline int run_suite(const char *name, TCase *tests) {
-  Suite *suite = suite_create(name);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
-}
-
 #endif

@@ -1,6 +1,7 @@
 /* Geometry, limits, shared memory, co-residency and the driver call that a launch becomes, on kernels of the manifest and
  * bare ones. scale: grid S CTAs, 128 threads; wide: cooperative, cluster (2, 1, 1), block (32, 4, 1). */
 #include "Fixture.h"
+#include "Harness.h"
 
 static test_tensor x, y;
 
@@ -307,6 +308,6 @@ int main(void) {
   TCase *old = tcase_create("old driver");
   tcase_add_checked_fixture(old, setup_old_driver, teardown);
   tcase_add_test(old, barrier_counters_without_stream_ids);
-  int failed = run_suite("launch", c);
-  return run_suite("launch on an old driver", old) | failed;
+  int failed = run_case("launch", c);
+  return run_case("launch on an old driver", old) | failed;
 }

@@ -1,5 +1,6 @@
 /* The manifest reader: a manifest with everything in it comes out as written; each kind of fault is refused with its
  * place. That reader and schema agree is another test (manifest-schema), with every member of the document damaged. */
+#include "Harness.h"
 #include "Inputs.h"
 
 #include "Runtime/Dims.h"
@@ -247,11 +248,5 @@ int main(void) {
   tcase_add_test(c, call_cycle);
   tcase_add_test(c, broken_json_is_located);
   tcase_add_test(c, truncated);
-  Suite *suite = suite_create("manifest");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("manifest", c);
 }

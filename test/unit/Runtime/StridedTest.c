@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
+#include "Random.h"
 #include "Runtime/Strided.h"
 
 enum { MAX_RANK = 3, MAX_MODES_OF_AXIS = 2, ROOM = 1 << 16, ROUNDS = 3000 };
 
-static uint32_t state = 12345;
+static uint64_t state = 12345;
 
-static int64_t random_below(int64_t n) {
-  state = state * 1664525u + 1013904223u;
-  return (int64_t)((state >> 8) % (uint32_t)n);
+static int64_t draw(int64_t n) {
+  return (int64_t)random_below(&state, (uint64_t)n);
 }
 
 /* A view with room for its arrays. */
@@ -28,15 +29,15 @@ static void choose_strides(sample *s) {
   bool done[MAX_RANK * MAX_MODES_OF_AXIS] = {false};
   int64_t step = 1;
   for (int64_t left = s->view.mode_count; left > 0; left--) {
-    int64_t pick = random_below(4) ? s->view.mode_count - 1 : random_below(s->view.mode_count);
+    int64_t pick = draw(4) ? s->view.mode_count - 1 : draw(s->view.mode_count);
     while (done[pick])
       pick = (pick + s->view.mode_count - 1) % s->view.mode_count;
     done[pick] = true;
     s->modes[pick].stride = step;
     step *= s->modes[pick].extent;
-    if (random_below(4) == 0) step += random_below(3);
+    if (draw(4) == 0) step += draw(3);
   }
-  s->view.offset = random_below(9);
+  s->view.offset = draw(9);
   s->view.size = s->view.offset + step;
 }
 
@@ -44,8 +45,8 @@ static void make_view(sample *s, int64_t rank, const int64_t *shape) {
   *s = (sample){.view = {.rank = rank, .shape = s->shape, .modes = s->modes, .clips = s->clips, .clip_bits = 0xee}};
   for (int64_t axis = 0; axis < rank; axis++) {
     s->shape[axis] = shape[axis];
-    int64_t factor = shape[axis] % 2 == 0 && random_below(3) == 0   ? 2
-                     : shape[axis] % 3 == 0 && random_below(3) == 0 ? 3
+    int64_t factor = shape[axis] % 2 == 0 && draw(3) == 0   ? 2
+                     : shape[axis] % 3 == 0 && draw(3) == 0 ? 3
                                                                     : 1;
     if (factor > 1) s->modes[s->view.mode_count++] = (tf_compiled_mode){axis, factor, 0};
     s->modes[s->view.mode_count++] = (tf_compiled_mode){axis, shape[axis] / factor, 0};
@@ -91,7 +92,7 @@ static tf_status copy_block(void *user, const tf_block *b) {
 
 static void fill_buffers(void) {
   for (int i = 0; i < ROOM; i++) {
-    from[i] = (unsigned char)random_below(251);
+    from[i] = (unsigned char)draw(251);
     to[i] = wanted[i] = 0xcd;
   }
 }
@@ -110,9 +111,9 @@ static void expect_copied(sample *source, sample *destination, int64_t count) {
 
 static int64_t random_shape(int64_t *rank, int64_t *shape) {
   int64_t count = 1;
-  *rank = 1 + random_below(MAX_RANK);
+  *rank = 1 + draw(MAX_RANK);
   for (int64_t axis = 0; axis < *rank; axis++)
-    count *= shape[axis] = 1 + random_below(12);
+    count *= shape[axis] = 1 + draw(12);
   return count;
 }
 
@@ -135,7 +136,7 @@ START_TEST(other_shapes_of_as_many_elements) {
     int64_t count = random_shape(&rank, shape), flat[2] = {count, 1};
     make_view(&source, rank, shape);
     for (int64_t d = 2; d < 8; d++)
-      if (count % d == 0 && random_below(2)) flat[0] = count / d, flat[1] = d;
+      if (count % d == 0 && draw(2)) flat[0] = count / d, flat[1] = d;
     make_view(&destination, 2, flat);
     expect_copied(&source, &destination, count);
     expect_copied(&destination, &source, count);
@@ -145,10 +146,10 @@ END_TEST
 
 /* An axis or a dropped one whose source ends somewhere inside, or before, or behind. */
 static void clip(sample *s) {
-  for (int64_t axis = random_below(2) - 1; axis < s->view.rank; axis++) {
-    if (random_below(2)) continue;
+  for (int64_t axis = draw(2) - 1; axis < s->view.rank; axis++) {
+    if (draw(2)) continue;
     int64_t extent = axis < 0 ? 1 : s->shape[axis];
-    s->clips[s->view.clip_count++] = (tf_compiled_clip){axis, random_below(2 * extent + 1) - extent, extent};
+    s->clips[s->view.clip_count++] = (tf_compiled_clip){axis, draw(2 * extent + 1) - extent, extent};
     if (s->view.clip_count == MAX_RANK) return;
   }
 }
@@ -161,7 +162,7 @@ START_TEST(clipped_elements) {
     make_view(&source, rank, shape);
     make_view(&destination, rank, shape);
     clip(&source);
-    if (random_below(2)) clip(&destination);
+    if (draw(2)) clip(&destination);
     expect_copied(&source, &destination, count);
   }
 }
@@ -238,11 +239,5 @@ int main(void) {
   tcase_add_test(c, contiguous_views_are_one_block);
   tcase_add_test(c, windows_that_leave_their_storage);
   tcase_add_test(c, the_first_failure_ends_the_walk);
-  Suite *suite = suite_create("strided");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("strided", c);
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "Fixture.h"
+#include "Harness.h"
 
 enum { THREADS = 4, ROUNDS = 200 };
 
@@ -64,5 +65,5 @@ int main(void) {
   tcase_set_timeout(c, 120);
   tcase_add_checked_fixture(c, setup, teardown);
   tcase_add_test(c, threads);
-  return run_suite("threads", c);
+  return run_case("threads", c);
 }

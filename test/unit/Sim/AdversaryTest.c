@@ -1,5 +1,6 @@
 /* Adversarial launches: what the ISA leaves open is used against the program. Each case also runs plainly, where the kind
  * answer comes out, so that the difference is the mode's. */
+#include "Harness.h"
 #include "Sim/Sim.h"
 
 #include <check.h>
@@ -201,7 +202,6 @@ START_TEST(approximations_err_within_bounds) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim adversary");
   TCase *c = tcase_create("adversary");
   tcase_set_timeout(c, 60);
   tcase_add_test(c, copies_land_late);
@@ -211,10 +211,5 @@ int main(void) {
   tcase_add_test(c, stores_need_a_release);
   tcase_add_test(c, own_stores_are_seen);
   tcase_add_loop_test(c, approximations_err_within_bounds, 0, sizeof functions / sizeof *functions);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim adversary", c);
 }

@@ -3,6 +3,8 @@
  *
  * Each lane copies from a place of its own in global memory to one in shared memory. Source and destination places are
  * two random permutations. A source that is not read is out of bounds on purpose. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -13,10 +15,9 @@
 
 enum { LANES = 64, PLACES = 128, SIZE = 16 };
 
-static unsigned state = 2024;
+static uint64_t state = 2024;
 static unsigned roll(unsigned n) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % n;
+  return (unsigned)random_below(&state, n);
 }
 static void permute(unsigned *order, unsigned n) {
   for (unsigned i = 0; i < n; i++) {
@@ -212,16 +213,10 @@ START_TEST(refused) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim asynchronous copies");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 60);
   tcase_add_loop_test(tcase, copies, 0, 4 * HOWS);
   tcase_add_loop_test(tcase, bulk, 0, LOADS + STORES);
   tcase_add_loop_test(tcase, refused, 0, sizeof faults / sizeof *faults);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim asynchronous copies", tcase);
 }

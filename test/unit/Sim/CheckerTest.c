@@ -1,5 +1,6 @@
 /* The race and sync checkers: kernels with a planted fault, which must be found at its line, and clean twins, which must
  * not be blamed, all under several schedules. */
+#include "Harness.h"
 #include "Sim/Sim.h"
 
 #include <check.h>
@@ -165,14 +166,8 @@ START_TEST(planted_and_clean) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim checkers");
   TCase *c = tcase_create("checkers");
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, planted_and_clean, 0, 4 * (int)(sizeof examples / sizeof *examples));
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim checkers", c);
 }

@@ -5,6 +5,8 @@
  *
  *   CTA r, thread t ── word ──▶ CTA r-1, slot[t ^ 5]          CTA r-1: wait, read slot[t]
  *                   ── arrival ▶ CTA r-1, barrier */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -15,10 +17,9 @@
 
 enum { CTAS = 4, THREADS = 64, WORDS = CTAS * THREADS, BYTES = 4 * THREADS };
 
-static unsigned state = 31;
+static uint64_t state = 31;
 static uint32_t noise(void) {
-  state = state * 1664525u + 1013904223u;
-  return state ^ state >> 15;
+  return (uint32_t)random_next(&state);
 }
 
 /* %r0 tid, %r1 rank, %r2 the receiver's rank, %a the word (and result), %rd1 its address in global memory.
@@ -170,17 +171,11 @@ START_TEST(grid_of_clusters) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim clusters");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 60);
   tcase_add_loop_test(tcase, exchange, 0, ARRIVALS);
   tcase_add_loop_test(tcase, multicast, 0, 12);
   tcase_add_loop_test(tcase, ranks, 0, 5);
   tcase_add_test(tcase, grid_of_clusters);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim clusters", tcase);
 }

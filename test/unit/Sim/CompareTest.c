@@ -2,6 +2,7 @@
  * against the host's comparisons. A float comparison is decided by two facts: how the numbers are ordered and whether one
  * is no number. */
 #include "Exact.h"
+#include "Harness.h"
 #include "Vectors.h"
 
 #include <check.h>
@@ -109,15 +110,9 @@ START_TEST(half_rows) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim comparison");
   TCase *tcase = tcase_create("setp, set, selp, slct");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, wide_rows, 0, vec_rows(&wide));
   tcase_add_loop_test(tcase, half_rows, 0, vec_rows(&half));
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim comparison", tcase);
 }

@@ -2,6 +2,7 @@
  * destination's type applied to it: clamping and truncation in 128 bits, the host's own rounding for f32 and f64, a search
  * among all codes for the smaller formats. All 65,536 sources of every conversion from 8 or 16 bits. */
 #include "Exact.h"
+#include "Harness.h"
 #include "Vectors.h"
 
 #include <check.h>
@@ -171,15 +172,9 @@ START_TEST(small_rows) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim convert");
   TCase *c = tcase_create("convert");
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, general_rows, 0, vec_rows(&general));
   tcase_add_loop_test(c, small_rows, 0, vec_rows(&small));
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim convert", c);
 }

@@ -3,6 +3,7 @@
  * Every kernel is one warp unless it says otherwise, with p a global buffer that begins on a sector and s a shared array
  * that begins on bank 0. %r1 is the lane t, %rd1 is p, and rd(k) below leaves p + k t in %rd2, rs(k) leaves s + k t in
  * %r2. Reading the parameter counts nowhere but among the instructions. */
+#include "Harness.h"
 #include "Sim/Sim.h"
 
 #include <check.h>
@@ -392,7 +393,6 @@ START_TEST(bounds) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim counters");
   TCase *c = tcase_create("counters");
   tcase_add_loop_test(c, by_hand, 0, (int)(sizeof examples / sizeof *examples));
   tcase_add_test(c, lines);
@@ -400,10 +400,5 @@ int main(void) {
   tcase_add_test(c, matrix_instructions);
   tcase_add_test(c, rates);
   tcase_add_test(c, bounds);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim counters", c);
 }

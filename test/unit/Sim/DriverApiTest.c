@@ -1,6 +1,7 @@
 /* The CUDA Driver API over the simulated device, family by family: what ordinary use (DriverTest.c, the host programs)
  * leaves out. Expectations are the driver's documentation. Graphs are in DriverGraphTest.c. */
 #include "DriverFixture.h"
+#include "Harness.h"
 
 /* ---- Errors and attributes ---------------------------------------------------------------------------------------- */
 
@@ -544,7 +545,6 @@ START_TEST(bad_rules) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim driver API");
   TCase *c = tcase_create("api");
   tcase_add_checked_fixture(c, open_device, close_device);
   tcase_add_test(c, errors);
@@ -562,10 +562,5 @@ int main(void) {
   tcase_add_test(c, launch_attributes);
   tcase_add_test(c, injected_failures);
   tcase_add_test(c, bad_rules);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim driver API", c);
 }

@@ -1,5 +1,6 @@
 /* Stream capture and graphs of the CUDA Driver API over the simulated device. Expectations are the driver's documentation. */
 #include "DriverFixture.h"
+#include "Harness.h"
 
 /* ---- Capture ------------------------------------------------------------------------------------------------------ */
 
@@ -346,7 +347,6 @@ START_TEST(updates) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim driver graphs");
   TCase *c = tcase_create("graphs");
   tcase_add_checked_fixture(c, open_device, close_device);
   tcase_add_test(c, fork_and_join);
@@ -357,10 +357,5 @@ int main(void) {
   tcase_add_test(c, bad_graphs);
   tcase_add_test(c, child_graphs);
   tcase_add_test(c, updates);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim driver graphs", c);
 }

@@ -1,4 +1,5 @@
 /* The CUDA Driver API over the simulated device, used as a driver-API program would. */
+#include "Harness.h"
 #include "Runtime/SimDriver.h"
 
 #include <check.h>
@@ -276,7 +277,6 @@ START_TEST(tables_are_separate) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim driver");
   TCase *c = tcase_create("driver");
   tcase_add_checked_fixture(c, set_up, tear_down);
   tcase_add_test(c, copies_and_launches);
@@ -286,10 +286,5 @@ int main(void) {
   tcase_add_test(c, streams_events_graphs);
   tcase_add_test(c, host_memory);
   tcase_add_test(c, tables_are_separate);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim driver", c);
 }

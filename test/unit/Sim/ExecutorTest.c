@@ -1,5 +1,6 @@
 /* The executor: divergence, calls, barriers, schedules, and what the checkers report of faults. */
 #include "Coverage.h"
+#include "Harness.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -527,7 +528,6 @@ END_TEST
 
 int main(void) {
   enum { SEEDS = sizeof seeds / sizeof *seeds };
-  Suite *s = suite_create("Sim executor");
   TCase *c = tcase_create("executor");
   tcase_set_timeout(c, 120);
   tcase_add_loop_test(c, divergent_loops, 0, SEEDS);
@@ -552,10 +552,5 @@ int main(void) {
   tcase_add_test(c, counters);
   tcase_add_test(c, printf_output);
   tcase_add_loop_test(c, refused_launches, 0, 9);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim executor", c);
 }

@@ -1,6 +1,7 @@
 /* f32 and f64 arithmetic in every form of the table: the host's own operations under fesetround, approximate functions
  * against long double, the rest by cases. f32 pairs and arithmetic with 16-bit operands alike. */
 #include "Exact.h"
+#include "Harness.h"
 #include "Vectors.h"
 
 #include <check.h>
@@ -195,15 +196,9 @@ START_TEST(mixed_rows) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim float");
   TCase *c = tcase_create("float");
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, plain_rows, 0, vec_rows(&plain));
   tcase_add_loop_test(c, mixed_rows, 0, vec_rows(&mixed));
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim float", c);
 }

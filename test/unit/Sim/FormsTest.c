@@ -1,5 +1,7 @@
 /* Memory and atomic instructions in every type, space, order, scope and hint, on one element or vector a lane, against
  * plain loads, stores and arithmetic. Contention and ordering are other tests' business. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -10,10 +12,7 @@
 
 static uint64_t noise = 88172645463325252u;
 static uint64_t next(void) {
-  noise ^= noise << 13;
-  noise ^= noise >> 7;
-  noise ^= noise << 17;
-  return noise;
+  return random_next(&noise);
 }
 static uint64_t low(uint64_t x, unsigned bits) {
   return bits == 64 ? x : x & ((UINT64_C(1) << bits) - 1);
@@ -336,16 +335,10 @@ START_TEST(access_forms) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim forms");
   TCase *tcase = tcase_create("memory");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, atomic_forms, 0, ATOMICS);
   tcase_add_loop_test(tcase, wide_atomics, 0, 50);
   tcase_add_loop_test(tcase, access_forms, 0, ACCESSES);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim forms", tcase);
 }

@@ -1,4 +1,5 @@
 /* The PTX front end: what it accepts, and that what it refuses is refused with the right line and token. */
+#include "Harness.h"
 #include "PtxTexts.h"
 #include "Sim/Sim.h"
 
@@ -437,7 +438,6 @@ START_TEST(layouts) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim front end");
   TCase *c = tcase_create("PTX");
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, accepts, 0, sizeof accepted / sizeof *accepted);
@@ -449,10 +449,5 @@ int main(void) {
   tcase_add_test(c, deep_nesting);
   tcase_add_test(c, initialisers);
   tcase_add_test(c, layouts);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim front end", c);
 }

@@ -1,6 +1,7 @@
 /* f16 and bf16 arithmetic in every form of the table: exact sums and products of 113 bits, and long double functions,
  * rounded once by a search among all codes. Packed forms do both halves; unary ones meet all 65,536 operands. */
 #include "Exact.h"
+#include "Harness.h"
 #include "Vectors.h"
 
 #include <check.h>
@@ -104,14 +105,8 @@ START_TEST(rows) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim half");
   TCase *c = tcase_create("half");
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, rows, 0, vec_rows(&arithmetic));
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim half", c);
 }

@@ -1,4 +1,5 @@
 /* The init checker: what writes shared and global memory beside plain stores, and what makes bytes nobody's again. */
+#include "Harness.h"
 #include "RunPtx.h"
 #include "Sim/Sim.h"
 
@@ -69,13 +70,7 @@ START_TEST(written_or_not) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim init checker");
   TCase *tcase = tcase_create("examples");
   tcase_add_loop_test(tcase, written_or_not, 0, sizeof examples / sizeof *examples);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim init checker", tcase);
 }

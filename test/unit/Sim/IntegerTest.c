@@ -1,5 +1,6 @@
 /* Integer, logic, shift and byte instructions in every form of the table against exact arithmetic in 128 bits, bit loops
  * and the ISA's own pseudo-code. */
+#include "Harness.h"
 #include "Operands.h"
 #include "RunPtx.h"
 #include "Vectors.h"
@@ -313,16 +314,10 @@ START_TEST(logic_rows) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim integer");
   TCase *c = tcase_create("integer");
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, integer_rows, 0, vec_rows(&integer));
   tcase_add_loop_test(c, logic_rows, 0, vec_rows(&logic));
   tcase_add_loop_test(c, packs, 0, 2);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim integer", c);
 }

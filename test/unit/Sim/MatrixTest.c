@@ -3,6 +3,8 @@
  * Rows lie in a random order of 16-byte places. Lane 8 i + r gives the address of row r of matrix i; lanes beyond give
  * wild addresses, which must not be looked at. Fragment: lane l has elements (l / 4, 2 (l % 4)) and its right neighbour of
  * each matrix, of the transposed matrix with .trans. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -11,10 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned state = 7;
+static uint64_t state = 7;
 static unsigned roll(unsigned n) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % n;
+  return (unsigned)random_below(&state, n);
 }
 
 enum { PLACES = 64 }; /* of 16 bytes */
@@ -108,15 +109,9 @@ START_TEST(misaligned) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim matrices");
   TCase *tcase = tcase_create("ldmatrix and stmatrix");
   tcase_set_timeout(tcase, 60);
   tcase_add_loop_test(tcase, every_form, 0, 36);
   tcase_add_loop_test(tcase, misaligned, 0, 2);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim matrices", tcase);
 }

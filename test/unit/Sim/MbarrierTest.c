@@ -6,6 +6,8 @@
  *    pending_count of the state it gave | test_wait and try_wait for that state | both waits for parity 0 and 1
  *
  * Modifiers (order and scope, state space, wait instruction) are drawn for each. Misuse must be reported. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -17,10 +19,9 @@
 
 enum { STEPS = 24, MOST = (1 << 20) - 1 };
 
-static unsigned state = 4711;
+static uint64_t state = 4711;
 static unsigned roll(unsigned n) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % n;
+  return (unsigned)random_below(&state, n);
 }
 
 typedef struct model {
@@ -216,16 +217,10 @@ START_TEST(misuse) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim mbarrier");
   TCase *tcase = tcase_create("objects");
   tcase_set_timeout(tcase, 60);
   tcase_add_loop_test(tcase, sequences, 0, 150);
   tcase_add_loop_test(tcase, whole_range, 0, 2);
   tcase_add_loop_test(tcase, misuse, 0, sizeof misuses / sizeof *misuses);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim mbarrier", tcase);
 }

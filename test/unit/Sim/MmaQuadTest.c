@@ -3,6 +3,8 @@
  *   quad pair q: lanes 4q … 4q+3 ("low") and 4q+16 … 4q+19 ("high"); it multiplies its own 8 x 4 by its own 4 x 8
  *
  * The positions below are the PTX ISA's for this shape. Odd rounds use one-hot operands, so that every wrong place shows. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -30,10 +32,9 @@ static place in_c(bool half, unsigned lane, unsigned i) {
   return (place){(lane & 1) + (i & 2) + four, (i & 4) + (lane & 2) + (i & 1)};
 }
 
-static unsigned state = 99;
+static uint64_t state = 99;
 static unsigned roll(unsigned n) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % n;
+  return (unsigned)random_below(&state, n);
 }
 
 /* Multiples of 1/4 below 8: exact as halves, and so are their sums of products here as floats. */
@@ -154,14 +155,8 @@ START_TEST(every_form) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("mma of quad pairs");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 60);
   tcase_add_loop_test(tcase, every_form, 0, 12);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("mma of quad pairs", tcase);
 }

@@ -3,6 +3,8 @@
  * For each form a kernel loads the registers of all lanes, executes the instruction and stores the result. The test fills
  * matrices with random elements, places element i of each lane's fragment where the ISA says, and multiplies in integers
  * or long double. Elements are chosen so that every sum is exact in double. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -125,10 +127,9 @@ static uint64_t encode(kind t, double x) {
   }
 }
 
-static unsigned state = 12345;
+static uint64_t state = 12345;
 static unsigned roll(unsigned n) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % n;
+  return (unsigned)random_below(&state, n);
 }
 static double element(kind t) {
   switch (t) {
@@ -318,14 +319,8 @@ START_TEST(every_form) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("mma");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, every_form, 0, (int)(sizeof forms / sizeof *forms));
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("mma", tcase);
 }

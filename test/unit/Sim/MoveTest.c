@@ -1,5 +1,7 @@
 /* Moves, packing, addresses of state spaces, clocks, hints and control flow: each form in a small program whose outcome
  * follows from the sources alone. `<x|y>` in a text stands for one of its alternatives, `v` tells which. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -12,10 +14,7 @@ enum { COUNT = 128 };
 
 static uint64_t noise = 88172645463325252u;
 static uint64_t next(void) {
-  noise ^= noise << 13;
-  noise ^= noise >> 7;
-  noise ^= noise << 17;
-  return noise;
+  return random_next(&noise);
 }
 
 /* ---- Lanes: %d from %a, %b, %c ---- */
@@ -280,7 +279,6 @@ START_TEST(clocks) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim moves");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 60);
   tcase_add_loop_test(tcase, lane_forms, 0, LANES);
@@ -289,10 +287,5 @@ int main(void) {
   tcase_add_test(tcase, register_numbers);
   tcase_add_loop_test(tcase, state_spaces, 0, sizeof spaces / sizeof *spaces);
   tcase_add_test(tcase, clocks);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim moves", tcase);
 }

@@ -1,15 +1,13 @@
 /* Each kind of type has a list of edges; a packed type takes two of its element's. */
 #include "Operands.h"
+#include "Random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static uint64_t noise = 88172645463325252u;
 uint64_t operand_noise(void) {
-  noise ^= noise << 13;
-  noise ^= noise >> 7;
-  noise ^= noise << 17;
-  return noise;
+  return random_next(&noise);
 }
 
 /* Widths and their neighbours are shift counts; the rest are the ends of the ranges. */

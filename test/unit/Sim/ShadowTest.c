@@ -1,4 +1,5 @@
 /* What the checkers remember of memory: its size against the bytes that were touched, and that it tells bytes apart. */
+#include "Harness.h"
 #include "Sim/Module.h"
 #include "Sim/Shadow.h"
 #include "Sim/Sim.h"
@@ -123,17 +124,11 @@ START_TEST(written_bytes_by_brute_force) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("Sim shadows");
   TCase *c = tcase_create("shadows");
   tcase_set_timeout(c, 120);
   tcase_add_loop_test(c, footprint_is_bounded, 0, 4);
   tcase_add_test(c, untouched_memory_costs_nothing);
   tcase_add_test(c, pages_split_and_keep_what_they_know);
   tcase_add_test(c, written_bytes_by_brute_force);
-  suite_add_tcase(s, c);
-  SRunner *r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return run_case("Sim shadows", c);
 }

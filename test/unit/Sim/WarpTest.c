@@ -1,5 +1,7 @@
 /* Communication between lanes, barriers with reductions, matrix moves and small logic: each lane's result against a
  * function of all lanes' sources. `<x|y>` in a text stands for one of its alternatives in each run; `v` tells which. */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -12,10 +14,7 @@ enum { COUNT = 128 };
 
 static uint64_t noise = 88172645463325252u;
 static uint64_t next(void) {
-  noise ^= noise << 13;
-  noise ^= noise >> 7;
-  noise ^= noise << 17;
-  return noise;
+  return random_next(&noise);
 }
 
 /* Sources of all threads, three each; i is the thread, v the variant. */
@@ -315,15 +314,9 @@ START_TEST(every_old_form) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim warp");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, every_form, 0, FORMS);
   tcase_add_loop_test(tcase, every_old_form, 0, OLD_FORMS);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim warp", tcase);
 }

@@ -2,6 +2,8 @@
  * without a leading dimension, against plain products. All values are chosen so that every sum is exact.
  *
  *   buffer, in bytes:   A at 0 | B at 2048 | C at 6144 | D at 10240 | end at 14336 */
+#include "Harness.h"
+#include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
@@ -64,10 +66,9 @@ static size_t index_of(const matrix *x, unsigned r, unsigned c) {
 }
 
 /* ---- Values ---- */
-static unsigned state = 2463534242u;
+static uint64_t state = 2463534242u;
 static unsigned roll(unsigned n) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % n;
+  return (unsigned)random_below(&state, n);
 }
 static double element(kind t, bool extreme) {
   if (t == S32 && extreme) return roll(2) ? 2147483600.0 : -2147483600.0;
@@ -219,14 +220,8 @@ START_TEST(every_form) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Sim wmma");
   TCase *tcase = tcase_create("forms");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, every_form, 0, FORMS * LAYOUTS);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Sim wmma", tcase);
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Support/Context.h"
 
 static tf_oom oom;
@@ -118,7 +119,6 @@ START_TEST(exhaustion_unwinds_to_the_innermost_guard) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Arena");
   TCase *tests = tcase_create("arena");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, blocks_are_zeroed_aligned_and_distinct);
@@ -127,10 +127,5 @@ int main(void) {
   tcase_add_test(tests, arrays_grow);
   tcase_add_test(tests, strings_grow);
   tcase_add_test(tests, exhaustion_unwinds_to_the_innermost_guard);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Arena", tests);
 }

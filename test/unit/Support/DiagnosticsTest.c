@@ -2,6 +2,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Support/Context.h"
 
 static tf_context *context;
@@ -158,7 +159,6 @@ START_TEST(long_messages_are_kept_whole) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Diagnostics");
   TCase *tests = tcase_create("diagnostics");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, placed_messages_show_the_line);
@@ -171,10 +171,5 @@ int main(void) {
   tcase_add_test(tests, names);
   tcase_add_test(tests, bytes_that_are_no_text_become_question_marks);
   tcase_add_test(tests, long_messages_are_kept_whole);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Diagnostics", tests);
 }

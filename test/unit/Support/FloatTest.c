@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Support/Float.h"
 
 /* What a format is, written down here once more from the formats' publications. */
@@ -204,11 +205,5 @@ int main(void) {
   tcase_add_test(c, truncated_formats_share_bits);
   tcase_add_test(c, known_values);
   tcase_add_test(c, powers_of_two);
-  Suite *suite = suite_create("float");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("float", c);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Support/Context.h"
 
 static tf_context *context;
@@ -102,7 +103,6 @@ START_TEST(sources) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("Intern");
   TCase *tests = tcase_create("interning");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, creation);
@@ -112,10 +112,5 @@ int main(void) {
   tcase_add_test(tests, contexts_share_nothing);
   tcase_add_test(tests, memo_slots);
   tcase_add_test(tests, sources);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("Intern", tests);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "Harness.h"
 #include "Support/Npy.h"
 
 static char message[256];
@@ -216,11 +217,5 @@ int main(void) {
   tcase_add_test(c, more_than_32_axes);
   tcase_add_test(c, truncated_and_damaged);
   tcase_add_test(c, files);
-  Suite *suite = suite_create("npy");
-  suite_add_tcase(suite, c);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("npy", c);
 }

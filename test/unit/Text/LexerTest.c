@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "IR/Lexer.h"
 #include "Support/Context.h"
 
@@ -84,17 +85,11 @@ START_TEST(identifiers) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("lexer");
   TCase *all = tcase_create("all");
   tcase_add_test(all, line_ends);
   tcase_add_test(all, marks_and_blanks);
   tcase_add_test(all, indentation);
   tcase_add_test(all, faults);
   tcase_add_test(all, identifiers);
-  suite_add_tcase(suite, all);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? 1 : 0;
+  return run_case("lexer", all);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tilefoundry/Text.h>
 
+#include "Harness.h"
 #include "IR/ElaborateIntrinsic.h"
 #include "IR/Nodes.h"
 
@@ -379,7 +380,6 @@ START_TEST(every_row_has_a_case) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("parse errors");
   TCase *all = tcase_create("all");
   tcase_add_test(all, lexer);
   tcase_add_test(all, syntax);
@@ -394,10 +394,5 @@ int main(void) {
   tcase_add_test(all, defines);
   tcase_add_test(all, intrinsic_conditions);
   tcase_add_test(all, every_row_has_a_case);
-  suite_add_tcase(suite, all);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? 1 : 0;
+  return run_case("parse errors", all);
 }

@@ -7,6 +7,7 @@
 #include <tilefoundry/Builder.h>
 #include <tilefoundry/Text.h>
 
+#include "Harness.h"
 #include "Support/Context.h"
 
 typedef struct fixture {
@@ -409,7 +410,6 @@ START_TEST(misuse) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("print");
   TCase *all = tcase_create("all");
   tcase_set_timeout(all, 120);
   tcase_add_test(all, constants_stay_operations);
@@ -420,10 +420,5 @@ int main(void) {
   tcase_add_test(all, random_expressions);
   tcase_add_test(all, unprintable);
   tcase_add_test(all, misuse);
-  suite_add_tcase(suite, all);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? 1 : 0;
+  return run_case("print", all);
 }

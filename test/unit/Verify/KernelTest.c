@@ -8,6 +8,7 @@
 #include <tilefoundry/Text.h>
 #include <tilefoundry/Verify.h>
 
+#include "Harness.h"
 #include "Verify/Kernel.h"
 #include "Verify/Uniformity.h"
 
@@ -193,7 +194,6 @@ START_TEST(facts_are_evaluated_in_each_thread) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("kernel");
   TCase *tests = tcase_create("kernel");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, geometry_over_the_call_tree);
@@ -202,10 +202,5 @@ int main(void) {
   tcase_add_test(tests, errors_are_reported_by_each_run);
   tcase_add_test(tests, target_override);
   tcase_add_test(tests, facts_are_evaluated_in_each_thread);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("kernel", tests);
 }

@@ -3,7 +3,9 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "Harness.h"
 #include "IR/Construct.h"
+#include "Random.h"
 #include "Verify/Participation.h"
 
 static tf_context *context;
@@ -16,11 +18,10 @@ static void teardown(void) {
   tf_context_destroy(context);
 }
 
-static uint32_t state = 2024;
+static uint64_t state = 2024;
 
 static int64_t pick(int64_t below) {
-  state = state * 1664525u + 1013904223u;
-  return (int64_t)(state >> 8) % below;
+  return (int64_t)random_below(&state, (uint64_t)below);
 }
 
 static const tf_place nowhere = {{0, 0, 0, 0}, NULL};
@@ -196,7 +197,6 @@ START_TEST(three_refusals) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("participation");
   TCase *tests = tcase_create("participation");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, slices_match_their_participants);
@@ -204,10 +204,5 @@ int main(void) {
   tcase_add_test(tests, a_full_mesh_below_the_block_is_a_subset);
   tcase_add_test(tests, grid);
   tcase_add_test(tests, three_refusals);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("participation", tests);
 }

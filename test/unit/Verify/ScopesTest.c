@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "IR/Construct.h"
+#include "Random.h"
 #include "Verify/Scopes.h"
 
 static tf_context *context;
@@ -17,11 +19,10 @@ static void teardown(void) {
   tf_context_destroy(context);
 }
 
-static uint32_t state = 12345;
+static uint64_t state = 12345;
 
 static int64_t pick(int64_t below) {
-  state = state * 1664525u + 1013904223u;
-  return (int64_t)(state >> 8) % below;
+  return (int64_t)random_below(&state, (uint64_t)below);
 }
 
 /* A mesh as plain numbers. */
@@ -264,7 +265,6 @@ START_TEST(thread_sets) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("scopes");
   TCase *tests = tcase_create("scopes");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, placements_match_their_definition);
@@ -273,10 +273,5 @@ int main(void) {
   tcase_add_test(tests, refusals_say_why);
   tcase_add_test(tests, nested_scopes_provide_a_tile);
   tcase_add_test(tests, thread_sets);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("scopes", tests);
 }

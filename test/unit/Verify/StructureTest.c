@@ -6,6 +6,7 @@
 #include <tilefoundry/Intrinsic.h>
 #include <tilefoundry/Verify.h>
 
+#include "Harness.h"
 #include "IR/Construct.h"
 
 static tf_context *context;
@@ -267,7 +268,6 @@ START_TEST(dispatch_rules) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("structure");
   TCase *tests = tcase_create("structure");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, fine_function_is_accepted);
@@ -281,10 +281,5 @@ int main(void) {
   tcase_add_test(tests, many_bindings_are_not_nesting);
   tcase_add_test(tests, intrinsics_of_c_are_asked);
   tcase_add_test(tests, dispatch_rules);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("structure", tests);
 }

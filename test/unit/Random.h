@@ -1,4 +1,4 @@
-/* A small deterministic generator for the property tests (splitmix64). */
+/* A small deterministic generator for random data and property tests (splitmix64). */
 #ifndef TF_TEST_RANDOM_H
 #define TF_TEST_RANDOM_H
 
