@@ -1,7 +1,7 @@
 /* Dims: interning of atoms, monomials and sums, and their ring arithmetic. Division is in DimDivide.c, minimum and
  * maximum in DimExtremum.c, bounds and evaluation in DimRange.c. */
 #include "IR/DimImpl.h"
-#include "IR/Lexer.h"
+#include "IR/Text/Lexer.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "IR/PrintInternal.h"
+#include "IR/Text/PrintInternal.h"
 
 typedef enum precedence { PREC_SUM, PREC_PRODUCT, PREC_ATOM } precedence;
 

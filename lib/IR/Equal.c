@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "IR/ElaborateIntrinsic.h"
+#include "IR/Text/ElaborateIntrinsic.h"
 
 typedef struct comparison {
   tf_context *context;

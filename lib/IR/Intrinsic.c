@@ -4,9 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "IR/Lexer.h"
+#include "IR/Text/Lexer.h"
 #include "IR/Nodes.h"
-#include "IR/StaticCall.h"
+#include "IR/Text/StaticCall.h"
 
 static bool is_snake_case(const char *name) {
   if (!name || !islower((unsigned char)name[0])) return false;

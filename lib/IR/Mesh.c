@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "IR/LayoutImpl.h"
-#include "IR/Lexer.h"
+#include "IR/Text/Lexer.h"
 #include "IR/Ownership.h"
 
 static bool fail(const char **reason, const char *why) {

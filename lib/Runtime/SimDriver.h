@@ -19,7 +19,7 @@ TF_NODISCARD tf_status tf_sim_driver_counters(const tf_driver *driver, bool json
 /* Fills device memory with noise and marks it as never written, for the init checker. The range must be alive. */
 TF_NODISCARD tf_status tf_sim_driver_poison(const tf_driver *driver, CUdeviceptr address, size_t bytes);
 
-/* Makes calls fail: rules as DriverInject.c describes them, separated by commas; null or empty: none. Counting begins anew.
+/* Makes calls fail: rules as lib/Sim/Driver/Inject.c describes them, separated by commas; null or empty: none. Counting begins anew.
  * INVALID_ARGUMENT, with the rule and what is wrong with it in `message` (may be null), if the text is at fault; nothing
  * changes then. Not while other threads make calls. */
 TF_NODISCARD tf_status tf_sim_driver_fail_calls(const tf_driver *driver, const char *rules, char *message,

@@ -1,5 +1,5 @@
 /* Counters as JSON (docs/counters.schema.json) and as a table for people. */
-#include "Sim/DriverCounters.h"
+#include "Sim/Driver/Counters.h"
 #include "Sim/Text.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "IR/ElaborateIntrinsic.h"
+#include "IR/Text/ElaborateIntrinsic.h"
 #include "IR/Infer.h"
 #include "IR/Target.h"
 

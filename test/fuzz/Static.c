@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "IR/Elaborate.h"
+#include "IR/Text/Elaborate.h"
 #include "Support/Context.h"
 
 typedef struct job {

@@ -67,7 +67,7 @@ class Text:
 def strings_of_c(path):
     """The string literals of a C file, macros expanded and neighbours joined."""
     root = pathlib.Path(__file__).resolve().parents[2]
-    includes = [f"-I{root / folder}" for folder in ("test/driver-api/own", "include", "lib")]
+    includes = [f"-I{root / folder}" for folder in ("test/driver-api/own", "test/unit", "include", "lib")]
     done = subprocess.run(["cc", "-E", "-P", "-D_GNU_SOURCE", *includes, path], capture_output=True, text=True, check=True)
     return [ast.literal_eval("(" + m[0] + ")") for m in LITERALS.finditer(done.stdout) if ".version" in m[0]]
 

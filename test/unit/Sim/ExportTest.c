@@ -37,7 +37,7 @@ START_TEST(other_symbols) {
     LOAD(CUresult (*)(void), missing, #name);                                                                          \
     ck_assert_int_eq(missing(), CUDA_ERROR_NOT_SUPPORTED);                                                             \
   } while (0);
-#include "Sim/ExportNames.def"
+#include "Sim/Driver/ExportNames.def"
 }
 END_TEST
 

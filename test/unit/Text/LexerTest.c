@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "Harness.h"
-#include "IR/Lexer.h"
+#include "IR/Text/Lexer.h"
 #include "Support/Context.h"
 
 /* The tokens as "line:column KIND" with NAME, INT, … by their first letters; errors as '!'. */

@@ -9,7 +9,7 @@
 #include <tilefoundry/Text.h>
 
 #include "Harness.h"
-#include "IR/ElaborateIntrinsic.h"
+#include "IR/Text/ElaborateIntrinsic.h"
 #include "IR/Nodes.h"
 
 typedef struct error_case {

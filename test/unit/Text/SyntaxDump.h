@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "IR/Syntax.h"
+#include "IR/Text/Syntax.h"
 
 void syntax_dump(FILE *out, const tf_node *node);
 

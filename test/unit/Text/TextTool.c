@@ -15,9 +15,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "IR/ParseLiteral.h"
-#include "IR/Static.h"
-#include "IR/Elaborate.h"
+#include "IR/Text/ParseLiteral.h"
+#include "IR/Text/Static.h"
+#include "IR/Text/Elaborate.h"
 #include "Support/Context.h"
 #include "SyntaxDump.h"
 
