@@ -131,7 +131,8 @@ typedef enum tf_compiled_fault {
   TF_COMPILED_ABORT,    /* `text` is the author's message: TF_TRAP */
   TF_COMPILED_OVERFLOW, /* an integer result has more than 64 bits: TF_LAUNCH, like the following */
   TF_COMPILED_DIVISION, /* // or % by 0 */
-  TF_COMPILED_SHIFT     /* by less than 0 or more than 63 */
+  TF_COMPILED_SHIFT,    /* by less than 0 or more than 63 */
+  TF_COMPILED_WINDOW    /* a window without clip leaves its tensor on an axis */
 } tf_compiled_fault;
 
 /* The runtime's functions. All of them may be called from a tf_compiled_fn only, with its call. Those that return

@@ -74,6 +74,16 @@ const tf_view *tf_view_of(tf_context *context, const tf_expr *tensor, const char
 /* The same for an invocation of a VALUE op that is no node yet; null after a diagnostic at its place. */
 const tf_view *tf_view_of_invocation(tf_context *context, const tf_invocation *invocation);
 
+/* Where a window's start may lie for the window to be inside of its source: 0 <= index and index + extent <= limit. */
+typedef struct tf_window_bound {
+  const tf_expr *index;
+  const tf_dim *extent, *limit;
+} tf_window_bound;
+
+/* The bounds of a TENSOR_VIEW's starts, TF_MAX_RANK at most: one per axis of its source, or of a flat start the one by the
+ * numbers of elements. 0 for what is no window, and for clipped ones, which may lie anywhere. */
+unsigned tf_window_bounds(tf_context *context, const tf_invocation *invocation, tf_window_bound *out);
+
 /* Offset of the element with this C-order index in the value, from `constant` plus the starts, before inner. Values whose
  * address is a function of the coordinates, with static extents; false for others. */
 bool tf_view_offset(const tf_view *view, int64_t logical_index, int64_t *offset);

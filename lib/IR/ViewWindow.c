@@ -51,6 +51,24 @@ bool tf_view_check_window(tf_view_work *work, const tf_view_request *request, co
   return true;
 }
 
+unsigned tf_window_bounds(tf_context *context, const tf_invocation *invocation, tf_window_bound *out) {
+  const tf_expr *const *starts, *memory = invocation->args[TF_ARG_TENSOR_VIEW_memory];
+  unsigned count = tf_invocation_variadic(invocation, &starts), rank = tf_type_rank(memory->type);
+  const tf_tuple *shape = invocation->attrs[TF_ATTRIBUTE_TENSOR_VIEW_shape].tuple;
+  if (!shape || invocation->attrs[TF_ATTRIBUTE_TENSOR_VIEW_clip].literal) return 0;
+  if (count == 1 && rank > 1) {
+    *out = (tf_window_bound){starts[0], tf_tuple_product(context, shape), tf_type_numel(context, memory->type)};
+    return 1;
+  }
+  unsigned dropped = rank - tf_tuple_count(shape); /* leading axes that the window's shape lacks */
+  for (unsigned axis = 0; axis < count; axis++) {
+    const tf_dim *extent =
+        axis < dropped ? tf_dim_int(context, 1) : tf_tuple_dim(tf_tuple_element(shape, axis - dropped));
+    out[axis] = (tf_window_bound){starts[axis], extent, tf_type_extent(memory->type, axis)};
+  }
+  return count;
+}
+
 /* ---- Clipping ----------------------------------------------------------------------------------------------------------- */
 static const tf_expr *sum_of(tf_context *context, const tf_expr *a, const tf_expr *b) {
   int64_t min, max;

@@ -5,7 +5,8 @@
  *   f(x)             f is a CPU function                     {"stmt": "call", "entry": "f", …}
  *   match T.dispatch(…)                                      {"stmt": "dispatch", …}
  *
- * A body with loops, branches, allocations or copies is written as null: only compiled code can run it. */
+ * A body with loops, branches, allocations, copies, loads, or windows that may leave their tensor on an inner axis is written as
+ * null: only compiled code can run it. */
 #include "IR/DimImpl.h"
 #include "LowerToLLVM/ManifestImpl.h"
 #include "Verify/Scopes.h"
@@ -212,7 +213,14 @@ static json_t *write_dispatch(tf_manifest_writer *writer, const tf_stmt *stmt) {
   return node;
 }
 
-/* Appends the statement to a list; lets vanish into their uses. False: nothing after it is reached. */
+/* Lets vanish into their uses, if what they do can be said: a load that nobody uses may still fail. */
+static void skip_let(tf_manifest_writer *writer, const tf_expr *value) {
+  if (value->kind != TF_EXPR_CALL) return;
+  if (value->call.op == TF_OP_ALLOC_TENSOR) writer->inexpressible = true;
+  if (tf_type_is_scalar(value->type)) json_decref(tf_manifest_scalar(writer, value));
+}
+
+/* Appends the statement to a list. False: nothing after it is reached. */
 static bool append_statement(tf_manifest_writer *writer, json_t *list, const tf_stmt *stmt) {
   switch (stmt->kind) {
   case TF_STMT_SEQUENTIAL:
@@ -220,8 +228,7 @@ static bool append_statement(tf_manifest_writer *writer, json_t *list, const tf_
       if (!append_statement(writer, list, stmt->sequential.items[i])) return false;
     return true;
   case TF_STMT_LET:
-    if (stmt->let.value->kind == TF_EXPR_CALL && stmt->let.value->call.op == TF_OP_ALLOC_TENSOR)
-      writer->inexpressible = true;
+    skip_let(writer, stmt->let.value);
     return append_statement(writer, list, stmt->let.body);
   case TF_STMT_RETURN:
     return false;

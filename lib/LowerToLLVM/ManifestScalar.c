@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "IR/View.h"
+#include "IR/ViewImpl.h"
 #include "LowerToLLVM/ManifestImpl.h"
 
 json_t *tf_manifest_inexpressible(tf_manifest_writer *writer) {
@@ -155,6 +155,31 @@ static bool is_c_order_window(tf_context *context, const tf_view *view) {
   return true;
 }
 
+/* Whether the window is inside of its source on each axis wherever its elements are inside of the parameter, which is what the
+ * runtime asks: starts that it cannot judge are known to be good, all but the first axis' of the parameter itself. */
+static bool is_judged_by_offset(tf_context *context, const tf_invocation *window) {
+  tf_window_bound bounds[TF_MAX_RANK];
+  unsigned count = tf_window_bounds(context, window, bounds);
+  bool of_param = resolve(window->args[TF_ARG_TENSOR_VIEW_memory])->kind == TF_EXPR_VAR;
+  for (unsigned i = of_param ? 1 : 0; i < count; i++) {
+    const tf_dim *room = tf_dim_binary(context, TF_DIM_SUB, bounds[i].limit, bounds[i].extent);
+    int64_t least, most, low, high;
+    tf_expr_range(bounds[i].index, &least, &most);
+    tf_dim_range(room, &low, &high);
+    if (least < 0 || most > low) return false;
+  }
+  return true;
+}
+
+/* The windows that a tensor is made of, from the outermost on. */
+static bool are_judged_by_offset(tf_context *context, const tf_expr *tensor) {
+  const tf_expr *value = resolve(tensor);
+  if (value->kind != TF_EXPR_CALL) return true; /* a parameter */
+  tf_invocation invocation = tf_invocation_of_call(value);
+  if (invocation.op == TF_OP_TENSOR_VIEW && !is_judged_by_offset(context, &invocation)) return false;
+  return are_judged_by_offset(context, invocation.args[0]);
+}
+
 static json_t *window_offset(tf_manifest_writer *writer, const tf_view *view) {
   json_t *offset = tf_manifest_dim(writer, view->constant);
   for (unsigned i = 0; i < view->start_count; i++) {
@@ -168,7 +193,8 @@ static json_t *window_offset(tf_manifest_writer *writer, const tf_view *view) {
 static json_t *write_window(tf_manifest_writer *writer, const tf_expr *tensor) {
   const char *reason = NULL;
   const tf_view *view = tf_view_of(writer->context, tensor, &reason);
-  if (!view || !view->base->var.is_param || !is_c_order_window(writer->context, view))
+  if (!view || !view->base->var.is_param || !is_c_order_window(writer->context, view) ||
+      !are_judged_by_offset(writer->context, tensor))
     return tf_manifest_inexpressible(writer);
   json_t *node = name_object(writer, "view", view->base->var.name), *shape = json_array();
   for (unsigned axis = 0; axis < tf_type_rank(view->type); axis++)
@@ -181,6 +207,10 @@ static json_t *write_window(tf_manifest_writer *writer, const tf_expr *tensor) {
 json_t *tf_manifest_argument(tf_manifest_writer *writer, const tf_expr *argument, const tf_expr *param) {
   if (tf_type_is_scalar(argument->type)) return write_scalar_argument(writer, argument, param);
   const tf_expr *tensor = resolve(argument);
-  if (tensor->kind == TF_EXPR_VAR && tensor->var.is_param) return name_object(writer, "param", tensor->var.name);
+  if (tensor->kind == TF_EXPR_VAR && tensor->var.is_param) {
+    /* The runtime has checked its strides already, and against its own layout. */
+    bool alike = tf_type_layout(tensor->type) == tf_type_layout(param->type);
+    return alike ? name_object(writer, "param", tensor->var.name) : tf_manifest_inexpressible(writer);
+  }
   return write_window(writer, argument);
 }

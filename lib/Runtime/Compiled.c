@@ -182,6 +182,8 @@ static int32_t fail(tf_call *call, const tf_compiled_place *place, int64_t fault
     return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, what, "division by zero");
   case TF_COMPILED_SHIFT:
     return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, what, "a shift by less than 0 or more than 63");
+  case TF_COMPILED_WINDOW:
+    return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, what, "the window leaves its tensor");
   }
   return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, what, "the function stopped itself");
 }

@@ -34,6 +34,39 @@ static LLVMValueRef offset_of(tf_host *host, const tf_view *view) {
   return sum;
 }
 
+/* ---- Windows ---- */
+
+/* Inside of the storage is not enough, which the runtime asks for: a row that is too long goes on in the next one. */
+static void check_window(tf_host *host, const tf_invocation *invocation, const char *what) {
+  tf_window_bound bounds[TF_MAX_RANK];
+  unsigned count = tf_window_bounds(host->context, invocation, bounds);
+  const char *outer = host->what;
+  for (unsigned i = 0; i < count; i++) {
+    LLVMBuilderRef b = host->builder;
+    const tf_dim *room = tf_dim_binary(host->context, TF_DIM_SUB, bounds[i].limit, bounds[i].extent);
+    LLVMValueRef index = tf_host_integer(host, bounds[i].index);
+    LLVMValueRef below = LLVMBuildICmp(b, LLVMIntSLT, index, tf_host_int(host, 0), "");
+    LLVMValueRef above = LLVMBuildICmp(b, LLVMIntSGT, index, tf_host_dim_value(host, room), "");
+    host->what = outer ? outer : what;
+    tf_host_fail_if(host, LLVMBuildOr(b, below, above, ""), TF_COMPILED_WINDOW);
+    host->what = outer;
+  }
+}
+
+/* Those that a tensor is made of, from the outermost on. */
+static void check_windows(tf_host *host, const tf_expr *tensor, const char *what) {
+  const tf_expr *value = tensor->kind == TF_EXPR_VAR ? tensor->var.value : tensor;
+  if (!value) return; /* a parameter */
+  if (value->kind != TF_EXPR_CALL) {
+    check_windows(host, value, what);
+    return;
+  }
+  tf_invocation invocation = tf_invocation_of_call(value);
+  if (invocation.op == TF_OP_ALLOC_TENSOR) return;
+  check_windows(host, invocation.args[0], what);
+  if (invocation.op == TF_OP_TENSOR_VIEW) check_window(host, &invocation, what);
+}
+
 /* ---- Modes ---- */
 typedef struct mode {
   unsigned axis;
@@ -114,6 +147,7 @@ LLVMValueRef tf_host_view(tf_host *host, const tf_expr *tensor) {
   mode modes[MAX_MODES];
   unsigned count = modes_of(view, modes);
   const tf_type *type = view->type;
+  check_windows(host, tensor, view->base->var.name);
   LLVMValueRef out = tf_host_words(host, WORDS(tf_compiled_view));
   tf_host_store(host, out, VIEW(name), tf_host_string(host->module, view->base->var.name));
   tf_host_store(host, out, VIEW(data), storage_address(host, view->base));

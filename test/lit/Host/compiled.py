@@ -197,6 +197,33 @@ for n in (0, 2, 3):
 check.fails(COPIES, {"x": x, "n": 4}, "kernel.tir:11:5: error: main: a: the window leaves its tensor")
 check.fails(COPIES, {"x": x, "n": -1}, "the window leaves its tensor")
 
+# Inside of the storage is not enough: a row that is too long would go on in the next one.
+EDGES = host("x: Tensor[(5, 8), 'i32', None, host], n: Tensor[(), 'i32'], y: Tensor[(5, 8), 'i32', None, host]", '''
+t = T.alloc_tensor(TensorType((5, 8), "i32", None, gmem))
+T.copy(x, t)
+{statement}
+T.copy(t, y)
+''', STEP)
+x = rng.integers(-99, 99, (5, 8)).astype(np.int32)
+for statement, good, bad, change in [
+    ("T.store(t, 7, 1, n)", (0, 7), (-1, 8), lambda y, n: y.__setitem__((1, n), 7)),
+    ("T.store(t, 7, n, 3)", (0, 4), (-1, 5), lambda y, n: y.__setitem__((n, 3), 7)),
+    ("T.fill(T.tensor_view(t, 2, n, shape=(1, 3)), 7)", (0, 5), (-3, 6), lambda y, n: y[2, n:n + 3].fill(7)),
+    ("T.fill(T.tensor_view(t, n, shape=(12,)), 7)", (0, 28), (-1, 29), lambda y, n: y.reshape(-1)[n:n + 12].fill(7)),
+    ("T.fill(T.tensor_view(T.tensor_view(t, 1, 0, shape=(2, 8)), n, 0, shape=(1, 8)), 7)", (0, 1), (-1, 2), lambda y, n: y[n + 1].fill(7)),
+    ("T.fill(T.tensor_view(T.tensor_view(t, 1, 0, shape=(2, 8)), n, shape=(3,)), 7)", (0, 13), (-1, 14), lambda y, n: y.reshape(-1)[8 + n:11 + n].fill(7)),
+    ("T.copy(T.tensor_view(x, 0, n, shape=(2, 2)), T.tensor_view(t, 3, 0, shape=(2, 2)))", (0, 6), (-1, 7),
+     lambda y, n: y[3:5, 0:2].__setitem__(slice(None), x[0:2, n:n + 2])),
+    ("add(T.tensor_view(t, 1, n, shape=(4,)), 7)", (0, 4), (-4, 8), lambda y, n: y[1, n:n + 4].__iadd__(7)),
+]:
+    source = EDGES.replace("{statement}", statement)
+    for n in good:
+        want = x.copy()
+        change(want, n)
+        check.run(source, {"x": x, "n": n}, {"y": (want, 0, 0)})
+    for n in bad:
+        check.fails(source, {"x": x, "n": n}, "the window leaves its tensor")
+
 # Every dtype is filled, on both sides.
 for dtype, value, want in [("bool", "True", np.array([True] * 5)), ("i16", "-300", np.full(5, -300, np.int16)), ("f64", "1e-300", np.full(5, 1e-300)),
                            ("i64", "2**40 + 7", np.full(5, 2**40 + 7)), ("f16", "float('-inf')", np.full(5, -np.inf, np.float16)), ("u32", "4000000000", np.full(5, 4000000000, np.uint32)),

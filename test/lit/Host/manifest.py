@@ -63,3 +63,34 @@ assert (kernel["grid_size"], kernel["block_size"]) == ({"var": "S"}, 128), kerne
 (entry,) = saxpy["entries"]  # derived: no CPU function, one kernel
 assert saxpy["default_entry"] == entry["name"] == kernel["name"] == "saxpy"
 assert entry["body"]["stmt"] == "launch" and entry["body"]["grid"] == [{"var": "S"}, 1, 1] and entry["body"]["block"] == [128, 1, 1]
+
+# Plans hold what the runtime can judge: a window by its offset alone, a parameter of the callee's layout; a load may fail.
+PLANS = """
+@module(entry="main")
+class M:
+    @prim_func(target=CudaTarget("sm_80"))
+    def k(x: Tensor[(4,), "i32"]):
+        T.fill(x, 1)
+
+    @prim_func(target=CpuTarget())
+    def main(x: Tensor[(3, 8), "i32"], i: Tensor[(), "i32"], h: Tensor[(4,), "i32", None, host], y: Tensor[(4,), "i32"%(mine)s]):
+        %(statement)s
+"""
+STRIDED = ", Layout((4,), (2,))"
+for statement, mine, planned in [
+    ("k(T.tensor_view(x, i, 4, shape=(4,)))", "", True),
+    ("k(T.tensor_view(x, 1, i, shape=(4,)))", "", False),
+    ("k(T.tensor_view(x, 1, i % 4, shape=(4,)))", "", True),
+    ("k(T.tensor_view(x, 1, i % 6, shape=(4,)))", "", False),
+    ("k(T.tensor_view(x, i, shape=(4,)))", "", True),
+    ("k(T.tensor_view(T.tensor_view(x, 1, 0, shape=(2, 8)), i, 0, shape=(4,)))", "", False),
+    ("k(T.tensor_view(T.tensor_view(x, 1, 0, shape=(2, 8)), i % 2, 0, shape=(4,)))", "", True),
+    ("k(y)", "", True),
+    ("k(y)", STRIDED, False),
+    ("n = i * 3; k(y)", "", True),
+    ("n = T.load(h, i); k(y)", "", False),
+]:
+    text = PLANS % {"statement": statement, "mine": mine}
+    done = subprocess.run([llc, "--emit=manifest", "-"], input=text, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (statement, done.stderr)
+    assert (json.loads(done.stdout)["entries"][0]["body"] is not None) == planned, (statement, mine)
