@@ -12,7 +12,8 @@
  *   tf_intrinsic_create(context, &options, &intrinsic);
  *   tf_builder_intrinsic(builder, intrinsic, 1, (const tf_expr *[]){x});
  *
- * A module that uses intrinsics of C prints with their declarations, and reads back without the callbacks. */
+ * Text calls it as well if tf_parse is given it (tf_parse_options.intrinsics). A module that uses intrinsics of C prints with
+ * their declarations, and reads back with the callbacks if the parser is given them, else without. */
 #ifndef TILEFOUNDRY_INTRINSIC_H
 #define TILEFOUNDRY_INTRINSIC_H
 

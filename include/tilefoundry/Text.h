@@ -18,8 +18,12 @@ typedef struct tf_parse_options {
   size_t size;
   size_t define_count;
   const tf_define *defines;
+  /* Of tf_intrinsic_create in this context, with different names (TF_INVALID_ARGUMENT otherwise): the text may call them as if
+   * it had declared them. Where it does declare one of them, as printed modules do, in the same words, that one is meant. */
+  size_t intrinsic_count;
+  const tf_intrinsic *const *intrinsics;
 } tf_parse_options;
-#define TF_PARSE_OPTIONS_INIT {sizeof(tf_parse_options), 0, 0}
+#define TF_PARSE_OPTIONS_INIT {sizeof(tf_parse_options), 0, 0, 0, 0}
 
 /* Parses text[0..length), UTF-8, under the given buffer name. All errors are reported to the context's diagnostics, not
  * only the first. TF_PARSE then; out receives null on failure. A file with several `@module` classes and free functions

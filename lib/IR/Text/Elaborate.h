@@ -60,7 +60,7 @@ typedef struct tf_elab {
   tf_context *context;
   tf_arena *scratch; /* lives as long as one parse */
   const tf_parse_options *options;
-  bool *define_used;
+  bool *define_used, *intrinsic_used; /* of the options' */
   struct {
     TF_VEC(tf_symbol);
   } symbols; /* open addressing over `slots` */

@@ -254,6 +254,12 @@ const tf_stmt *tf_function_call(tf_elab *e, const tf_node *call) {
   return NULL;
 }
 
+/* An intrinsic that the text need not declare belongs to the module by being called. */
+static void mark_used(tf_elab *e, const tf_intrinsic *decl) {
+  for (size_t i = 0; i < e->options->intrinsic_count; i++)
+    if (e->options->intrinsics[i] == decl) e->intrinsic_used[i] = true;
+}
+
 static void call_intrinsic(tf_elab *e, const tf_intrinsic *decl, tf_loc loc, unsigned count, tf_argument *args) {
   const char *text = NULL;
   if (has_error(count, args) || !tf_take_loc_text(e, &count, args, &text)) return;
@@ -265,6 +271,7 @@ static void call_intrinsic(tf_elab *e, const tf_intrinsic *decl, tf_loc loc, uns
   const tf_expr **exprs = TF_ARENA_ARRAY(e->scratch, const tf_expr *, count);
   for (unsigned i = 0; i < count; i++)
     if (!(exprs[i] = tf_as_operand(e, &args[i].value, args[i].loc))) return;
+  mark_used(e, decl);
   tf_block_add(e->block, tf_stmt_intrinsic(e->context, decl, count, exprs, (tf_place){loc, text}));
 }
 

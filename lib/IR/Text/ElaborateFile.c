@@ -3,6 +3,7 @@
  * The first pass goes through the file in order and gives static names their values and functions their types. The second goes
  * through it again with all functions known, and reads each body with the static names that stand before it. */
 #include "IR/Text/Elaborate.h"
+#include "IR/Text/ElaborateIntrinsic.h"
 
 #include <string.h>
 
@@ -119,6 +120,18 @@ static tf_special decorator_form(tf_elab *e, const tf_node *node, const tf_node 
   return TF_SPECIAL_COUNT;
 }
 
+/* The intrinsic of C that a declaration means; null if there is none of its name, or after a report. */
+static const tf_intrinsic *given_intrinsic(tf_elab *e, const tf_intrinsic *declared) {
+  for (size_t i = 0; i < e->options->intrinsic_count; i++) {
+    const tf_intrinsic *given = e->options->intrinsics[i];
+    if (given->name != declared->name) continue;
+    if (tf_intrinsic_equal(e->context, declared, given)) return given;
+    tf_report(e->context, declared->loc, INTRINSIC_DECLARATION, declared->name,
+              "the parser was given one of this name that is declared in other words");
+  }
+  return NULL;
+}
+
 static void declare_intrinsic(unit *u, const tf_node *node, const tf_node *decorator, item *out, bool top) {
   tf_elab *e = &u->e;
   if (!top) {
@@ -126,6 +139,8 @@ static void declare_intrinsic(unit *u, const tf_node *node, const tf_node *decor
     return;
   }
   const tf_intrinsic *intrinsic = tf_declare_intrinsic(e, node, decorator);
+  const tf_intrinsic *given = intrinsic ? given_intrinsic(e, intrinsic) : NULL;
+  if (given) intrinsic = given;
   for (size_t i = 0; intrinsic && i < u->intrinsics.count; i++) {
     if (u->intrinsics.items[i]->name != intrinsic->name) continue;
     tf_report(e->context, intrinsic->loc, INTRINSIC_TWICE, intrinsic->name);
@@ -224,6 +239,13 @@ static section *declare_section(unit *u, const tf_block_syntax *block, bool top)
 }
 
 /* ---- Definitions ---- */
+static void bind_given_intrinsics(tf_elab *e) {
+  for (size_t i = 0; i < e->options->intrinsic_count; i++) {
+    const tf_intrinsic *given = e->options->intrinsics[i];
+    tf_bind(e, given->name, (tf_value){.kind = TF_VALUE_INTRINSIC, .intrinsic = given}, TF_NO_LOC);
+  }
+}
+
 /* A call has to mean one thing: no function and intrinsic of one name. */
 static void check_one_meaning(tf_elab *e, const item *it) {
   const char *name = it->function ? it->function->name : it->intrinsic ? it->intrinsic->name : NULL;
@@ -249,6 +271,17 @@ static void bind_functions(tf_elab *e, const section *s) {
   }
 }
 
+/* Those that are called without a declaration stand behind the declared ones. */
+static void add_given_intrinsics(unit *u) {
+  for (size_t i = 0; i < u->e.options->intrinsic_count; i++) {
+    const tf_intrinsic *given = u->e.options->intrinsics[i];
+    bool listed = !u->e.intrinsic_used[i];
+    for (size_t k = 0; k < u->intrinsics.count && !listed; k++)
+      listed = u->intrinsics.items[k] == given;
+    if (!listed) TF_VEC_PUSH(u->e.scratch, &u->intrinsics, given);
+  }
+}
+
 static const tf_module *define_section(unit *u, const section *s, const tf_module **last_class) {
   tf_elab *e = &u->e;
   struct {
@@ -269,6 +302,7 @@ static const tf_module *define_section(unit *u, const section *s, const tf_modul
       tf_scope_pop(e);
     }
   }
+  add_given_intrinsics(u);
   return tf_module_new(e->context, s->name, s->entry, s->loc, (unsigned)functions.count, functions.items,
                        (unsigned)u->intrinsics.count, u->intrinsics.items);
 }
@@ -295,17 +329,30 @@ static const tf_module *elaborate(parse_job *job, const tf_block_syntax *file) {
   u.e.scratch = &job->scratch;
   u.e.options = job->options;
   u.e.define_used = TF_ARENA_ARRAY(&job->scratch, bool, job->options->define_count);
+  u.e.intrinsic_used = TF_ARENA_ARRAY(&job->scratch, bool, job->options->intrinsic_count);
   tf_scope_init(&u.e);
   const section *top = declare_section(&u, file, true);
   check_defines(&u.e);
   tf_scope_pop(&u.e);
   tf_scope_push(&u.e, false);
+  bind_given_intrinsics(&u.e);
   const tf_module *last_class = NULL, *free_functions = define_section(&u, top, &last_class);
   return last_class ? last_class : free_functions;
 }
 
+static bool given_intrinsics_are_sound(tf_context *context, const tf_parse_options *options) {
+  for (size_t i = 0; i < options->intrinsic_count; i++) {
+    const tf_intrinsic *given = options->intrinsics[i];
+    if (!given || tf_context_intern_cstr(context, given->name) != given->name) return false;
+    for (size_t k = 0; k < i; k++)
+      if (options->intrinsics[k]->name == given->name) return false;
+  }
+  return true;
+}
+
 static tf_status parse(void *argument) {
   parse_job *job = argument;
+  if (!given_intrinsics_are_sound(job->context, job->options)) return TF_INVALID_ARGUMENT;
   size_t errors = job->context->error_count;
   uint32_t file = tf_context_add_source(job->context, job->name, job->text, job->length);
   tf_arena *arena = keeps_syntax(job) ? &job->context->arena : &job->scratch;

@@ -6,6 +6,7 @@
  *   clip(y, limit)                  blocks of its own, and statements after it               y[0] = min(y[0], limit) */
 #include <check.h>
 #include <llvm-c/Core.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,10 +319,106 @@ START_TEST(refusals) {
 }
 END_TEST
 
+/* ---- From text ---- */
+#define KERNEL                                                                                                         \
+  "@prim_func(target=CudaTarget('sm_80'), output_count=0)\n"                                                           \
+  "def k(y: Tensor[(1,), 'f32']) -> None:\n"                                                                           \
+  "    with Mesh((Topology('thread', 1),), Layout(shape=(1,)), ('t',)) as m:\n"                                        \
+  "        %s(y, 2.75)\n"
+#define DECLARATION(name, params) "@intrinsic\ndef " name "(" params ") -> None:\n    pass\n\n"
+
+static tf_status parse(fixture *f, const char *text, size_t count, const tf_intrinsic *const *given,
+                       const tf_module **module) {
+  tf_parse_options options = TF_PARSE_OPTIONS_INIT;
+  options.intrinsic_count = count;
+  options.intrinsics = given;
+  return tf_parse(f->context, "k.tir", text, strlen(text), &options, module);
+}
+
+/* What the kernel of the module writes to y[0]. */
+static float result_of(const tf_module *module) {
+  machine m;
+  tf_lower_options options = TF_LOWER_OPTIONS_INIT;
+  const char *ptx = NULL, *manifest = NULL;
+  float y = -1;
+  int64_t one = 1;
+  ck_assert_int_eq(tf_emit_ptx(module, &options, &ptx), TF_OK);
+  ck_assert_int_eq(tf_emit_manifest(module, &options, &manifest), TF_OK);
+  start(&m, ptx, manifest);
+  DLTensor t = {
+      .data = place(&m, &y, sizeof y), .device = m.device, .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = &one};
+  call(&m, (tf_argument[]){{TF_ARGUMENT_TENSOR, {.tensor = &t}}}, 1);
+  ck_assert_int_eq(tf_device_copy_out(m.runtime, &y, t.data, sizeof y, NULL), TF_OK);
+  tf_device_free(m.runtime, t.data);
+  stop(&m);
+  return y;
+}
+
+/* The text calls what it was given, without a declaration and with one, and so does what it prints as. */
+START_TEST(calls_from_text) {
+  char plain[512], declared[512];
+  fixture f;
+  setup(&f);
+  const tf_intrinsic *given[] = {intrinsic(&f, "relay", relay, 4), intrinsic(&f, "put", put, 2)};
+  const tf_module *modules[3] = {0};
+  const char *printed[2] = {0};
+  snprintf(plain, sizeof plain, KERNEL, "put");
+  snprintf(declared, sizeof declared, DECLARATION("put", "a: Expr, b: Expr") KERNEL, "put");
+  ck_assert_int_eq(parse(&f, plain, 2, given, &modules[0]), TF_OK);
+  ck_assert_int_eq(parse(&f, declared, 2, given, &modules[1]), TF_OK);
+  ck_assert_int_eq(tf_print(modules[0], &printed[0]), TF_OK);
+  ck_assert_int_eq(tf_print(modules[1], &printed[1]), TF_OK);
+  ck_assert_str_eq(printed[0], printed[1]);
+  ck_assert_ptr_nonnull(strstr(printed[0], "def put(a: Expr, b: Expr)"));
+  ck_assert_ptr_null(strstr(printed[0], "relay"));
+  ck_assert_int_eq(parse(&f, printed[0], 2, given, &modules[2]), TF_OK);
+  for (int i = 0; i < 3; i++) {
+    f.calls = 0;
+    ck_assert_float_eq(result_of(modules[i]), 2.75f);
+    ck_assert_int_ge(f.calls, 1);
+  }
+  teardown(&f);
+}
+END_TEST
+
+START_TEST(refusals_of_text) {
+  static const struct {
+    const char *text, *message;
+  } cases[] = {{DECLARATION("put", "a: Expr, c: Expr"), "intrinsic 'put': the parser was given one of this name"},
+               {"@intrinsic(ptx='trap;')\ndef put(a: Expr, b: Expr) -> None:\n    pass\n\n", "declared in other words"},
+               {"@prim_func(target=CudaTarget('sm_80'))\ndef put() -> None:\n    return\n\n", "a function has it"}};
+  char text[1024];
+  fixture f;
+  const tf_module *module = NULL;
+  setup(&f);
+  const tf_intrinsic *put_it = intrinsic(&f, "put", put, 2);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    snprintf(text, sizeof text, "%s" KERNEL, cases[i].text, "put");
+    size_t before = tf_context_diagnostic_count(f.context);
+    ck_assert_int_eq(parse(&f, text, 1, &put_it, &module), TF_PARSE);
+    ck_assert_uint_gt(tf_context_diagnostic_count(f.context), before);
+    const char *message = tf_context_diagnostic(f.context, before)->message;
+    ck_assert_msg(strstr(message, cases[i].message) != NULL, "%s", message);
+  }
+  snprintf(text, sizeof text, KERNEL, "put");
+  ck_assert_int_eq(parse(&f, text, 0, NULL, &module), TF_PARSE);
+  ck_assert_int_eq(parse(&f, text, 2, (const tf_intrinsic *const[]){put_it, put_it}, &module), TF_INVALID_ARGUMENT);
+  ck_assert_int_eq(parse(&f, text, 2, (const tf_intrinsic *const[]){put_it, NULL}, &module), TF_INVALID_ARGUMENT);
+  fixture other;
+  setup(&other);
+  ck_assert_int_eq(parse(&other, text, 1, &put_it, &module), TF_INVALID_ARGUMENT);
+  teardown(&other);
+  teardown(&f);
+  ck_assert_ptr_null(module);
+}
+END_TEST
+
 int main(void) {
   TCase *tests = tcase_create("callback");
   tcase_add_test(tests, scalars_of_every_dtype);
   tcase_add_test(tests, addresses_and_blocks);
   tcase_add_test(tests, refusals);
+  tcase_add_test(tests, calls_from_text);
+  tcase_add_test(tests, refusals_of_text);
   return run_case("callback", tests);
 }
