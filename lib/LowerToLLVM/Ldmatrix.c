@@ -13,7 +13,8 @@
  *
  *   coordinate of matrix m, row s  =  warp's digits + local digits of m + s rows           four matrices an instruction
  *
- * Cells of 8 bits travel in pairs and cells of 32 bits as two, as long as nothing is transposed. */
+ * Elements of 8 bits travel in pairs and elements of 32 bits as two cells, as long as nothing is transposed. For transposed
+ * bytes see LdmatrixBytes.c. */
 #include "LowerToLLVM/Ldmatrix.h"
 
 #include <string.h>
@@ -150,13 +151,14 @@ static bool is_swizzle_fine(const tf_matrix_copy *it) {
   return is_aligned(it, (int64_t)1 << base);
 }
 
+bool tf_matrix_is_inside_row(const tf_matrix_copy *it, const tf_matrix_digit *digit) {
+  return it->transposed ? digit == it->row || digit == it->half : digit == it->column || digit == it->pair;
+}
+
 static bool are_rows_aligned(tf_lowering *lowering, const tf_matrix_copy *it) {
   if (!is_start_aligned(lowering, it) || !is_swizzle_fine(it)) return false;
-  for (unsigned i = 0; i < it->digit_count; i++) {
-    const tf_matrix_digit *digit = &it->digits[i];
-    bool inside_row = it->transposed ? digit == it->row : digit == it->column || digit == it->pair;
-    if (!inside_row && !is_aligned(it, step_of(it, digit))) return false;
-  }
+  for (unsigned i = 0; i < it->digit_count; i++)
+    if (!tf_matrix_is_inside_row(it, &it->digits[i]) && !is_aligned(it, step_of(it, &it->digits[i]))) return false;
   return true;
 }
 
@@ -180,7 +182,7 @@ static bool matches(tf_lowering *lowering, tf_matrix_copy *it) {
   if (!find_digits(it) || it->count / it->cells > MAX_MATRICES) return false;
   if (!find_contiguous_axis(it) || !sort_digits(lowering, it)) return false;
   it->transposed = !has_straight_rows(it);
-  if (it->transposed && !has_transposed_rows(it)) return false;
+  if (it->transposed && !has_transposed_rows(it) && !tf_matrix_has_byte_rows(it)) return false;
   return are_rows_aligned(lowering, it) && tf_lower_is_warp_converged(lowering);
 }
 
@@ -203,7 +205,7 @@ static unsigned matrix_digits(const tf_matrix_copy *it, const tf_matrix_digit *o
   unsigned count = 0;
   for (unsigned i = 0; i < it->digit_count; i++) {
     const tf_matrix_digit *digit = &it->digits[i];
-    if (digit->mesh_axis >= 0 || digit == it->pair) continue;
+    if (digit->mesh_axis >= 0 || digit == it->pair || digit == it->half) continue;
     unsigned at = count++;
     for (; at > 0 && comes_before(it, digit, order[at - 1]); at--)
       order[at] = order[at - 1];
@@ -212,13 +214,14 @@ static unsigned matrix_digits(const tf_matrix_copy *it, const tf_matrix_digit *o
   return count;
 }
 
-/* The matrices of one thread: where they start, the warp's share left out, and the register that each one fills. */
+/* The matrices of one thread: where they start, the warp's share left out, and the register that each one fills. Transposed
+ * bytes come in blocks of two matrices and registers, and both have the block's start and first register. */
 static unsigned enumerate(const tf_matrix_copy *it, tf_matrix *out) {
   const tf_matrix_digit *order[TF_MAX_FACTORS];
   unsigned digits = matrix_digits(it, order), count = (unsigned)(it->count / it->cells);
   memset(out, 0, count * sizeof *out);
   for (unsigned i = 0; i < count; i++) {
-    int64_t rest = i;
+    int64_t rest = it->half ? i / 2 : i;
     for (unsigned d = 0; d < digits; d++) {
       int64_t value = rest % order[d]->extent;
       rest /= order[d]->extent;
@@ -240,21 +243,30 @@ static void store_register(tf_lowering *lowering, const tf_matrix_copy *it, cons
 }
 
 /* count is 1, 2 or 4. */
-static void load_group(tf_lowering *lowering, tf_matrix_copy *it, const tf_matrix *group, unsigned count,
-                       const int32_t *registers) {
+static void load_matrices(tf_lowering *lowering, tf_matrix_copy *it, const tf_matrix *group, unsigned count,
+                          LLVMValueRef registers[4]) {
   const char *name = tf_arena_printf(lowering->arena, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%u%s.b16", count,
                                      it->transposed ? ".trans" : "");
   LLVMValueRef address = tf_ldmatrix_address(lowering, it, group, count);
   LLVMTypeRef pointer = LLVMTypeOf(address);
   LLVMValueRef results = tf_lower_llvm_intrinsic(lowering, name, 1, &pointer, 1, &address);
   tf_lower_mark_convergent(lowering, results);
+  for (unsigned m = 0; m < count; m++)
+    registers[m] = count == 1 ? results : LLVMBuildExtractValue(lowering->builder, results, m, "");
+}
+
+static void load_group(tf_lowering *lowering, tf_matrix_copy *it, const tf_matrix *group, unsigned count,
+                       const int32_t *registers, bool interleaved) {
+  LLVMValueRef bits[4];
+  load_matrices(lowering, it, group, count, bits);
   for (unsigned m = 0; m < count; m++) {
-    LLVMValueRef bits = count == 1 ? results : LLVMBuildExtractValue(lowering->builder, results, m, "");
-    store_register(lowering, it, registers, group[m].position, bits);
+    if (it->half && m % 2 == 0) tf_matrix_exchange(lowering, &bits[m], interleaved);
+    int64_t second = it->half && m % 2 ? it->half->local_stride : 0;
+    store_register(lowering, it, registers, group[m].position + second, bits[m]);
   }
 }
 
-bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_expr *destination) {
+bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_expr *destination, bool *interleaved) {
   tf_matrix_copy *it = TF_ARENA_NEW(lowering->arena, tf_matrix_copy);
   it->source = tf_tensor_of(lowering, source);
   it->destination = tf_tensor_of(lowering, destination);
@@ -264,9 +276,10 @@ bool tf_lower_ldmatrix(tf_lowering *lowering, const tf_expr *source, const tf_ex
   if (!registers || values != it->count || !tf_lower_require(lowering, "ldmatrix", 75, 0, 65)) return false;
   tf_matrix *matrices = TF_ARENA_ARRAY(lowering->arena, tf_matrix, MAX_MATRICES);
   unsigned count = enumerate(it, matrices), group;
+  if (interleaved) *interleaved = it->half != NULL;
   for (unsigned first = 0; first < count; first += group) {
     group = count - first >= 4 ? 4 : count - first >= 2 ? 2 : 1;
-    load_group(lowering, it, &matrices[first], group, registers);
+    load_group(lowering, it, &matrices[first], group, registers, interleaved && *interleaved);
   }
   return true;
 }

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-static LLVMValueRef scaled(tf_lowering *lowering, LLVMValueRef value, int64_t factor) {
+LLVMValueRef tf_matrix_scaled(tf_lowering *lowering, LLVMValueRef value, int64_t factor) {
   return LLVMBuildMul(lowering->builder, value, tf_llvm_i32(lowering, factor), "");
 }
 
-static LLVMValueRef lane_bits(tf_lowering *lowering, unsigned shift, unsigned mask) {
+LLVMValueRef tf_matrix_lane_bits(tf_lowering *lowering, unsigned shift, unsigned mask) {
   LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
   thread = LLVMBuildLShr(lowering->builder, thread, tf_llvm_i32(lowering, shift), "");
   return LLVMBuildAnd(lowering->builder, thread, tf_llvm_i32(lowering, mask), "");
@@ -19,11 +19,11 @@ static LLVMValueRef lane_bits(tf_lowering *lowering, unsigned shift, unsigned ma
 /* values[l / 8] for lane l: a constant, or a sum over the two bits of l / 8 where that gives it, else selects. */
 static LLVMValueRef pick(tf_lowering *lowering, const int64_t values[4]) {
   LLVMBuilderRef builder = lowering->builder;
-  LLVMValueRef first = tf_llvm_i32(lowering, values[0]), low = lane_bits(lowering, 3, 1),
-               high = lane_bits(lowering, 4, 1);
+  LLVMValueRef first = tf_llvm_i32(lowering, values[0]), low = tf_matrix_lane_bits(lowering, 3, 1),
+               high = tf_matrix_lane_bits(lowering, 4, 1);
   if (values[3] - values[0] == (values[1] - values[0]) + (values[2] - values[0])) {
-    LLVMValueRef sum = scaled(lowering, low, values[1] - values[0]);
-    sum = LLVMBuildAdd(builder, sum, scaled(lowering, high, values[2] - values[0]), "");
+    LLVMValueRef sum = tf_matrix_scaled(lowering, low, values[1] - values[0]);
+    sum = LLVMBuildAdd(builder, sum, tf_matrix_scaled(lowering, high, values[2] - values[0]), "");
     return LLVMBuildAdd(builder, sum, first, "");
   }
   LLVMValueRef odd = LLVMBuildTrunc(builder, low, tf_llvm_int(lowering, 1), "");
@@ -36,10 +36,14 @@ static LLVMValueRef pick(tf_lowering *lowering, const int64_t values[4]) {
 /* Share of an axis's coordinate that tells the rows of one matrix apart, for row l % 8. */
 static LLVMValueRef row_share(tf_lowering *lowering, const tf_matrix_copy *it, unsigned axis) {
   LLVMBuilderRef builder = lowering->builder;
-  if (!it->transposed) return it->row->axis == axis ? scaled(lowering, lane_bits(lowering, 0, 7), it->row->unit) : NULL;
+  if (!it->transposed)
+    return it->row->axis == axis ? tf_matrix_scaled(lowering, tf_matrix_lane_bits(lowering, 0, 7), it->row->unit)
+                                 : NULL;
   if (it->pair->axis != axis) return NULL;
-  LLVMValueRef pair = scaled(lowering, lane_bits(lowering, 1, 3), it->column->unit);
-  return LLVMBuildAdd(builder, pair, scaled(lowering, lane_bits(lowering, 0, 1), it->pair->unit), "");
+  if (it->half) return tf_matrix_byte_row(lowering, it);
+  LLVMValueRef pair = tf_matrix_scaled(lowering, tf_matrix_lane_bits(lowering, 1, 3), it->column->unit);
+  return LLVMBuildAdd(builder, pair, tf_matrix_scaled(lowering, tf_matrix_lane_bits(lowering, 0, 1), it->pair->unit),
+                      "");
 }
 
 static LLVMValueRef digit_value(tf_lowering *lowering, const tf_matrix_copy *it, const tf_matrix_digit *digit) {
@@ -58,7 +62,7 @@ static LLVMValueRef warp_share(tf_lowering *lowering, const tf_matrix_copy *it, 
   for (unsigned i = 0; i < it->digit_count; i++) {
     const tf_matrix_digit *digit = &it->digits[i];
     if (digit->axis != axis || digit->mesh_axis < 0 || digit == it->row || digit == it->column) continue;
-    LLVMValueRef share = scaled(lowering, digit_value(lowering, it, digit), digit->unit);
+    LLVMValueRef share = tf_matrix_scaled(lowering, digit_value(lowering, it, digit), digit->unit);
     sum = LLVMBuildAdd(lowering->builder, sum, share, "");
   }
   return sum;
@@ -143,8 +147,7 @@ static int64_t stride_of(const tf_matrix_copy *it, unsigned axis) {
 static bool add_digit_bits(const tf_matrix_copy *it, uint64_t care, uint64_t *sum) {
   for (unsigned i = 0; i < it->digit_count; i++) {
     const tf_matrix_digit *digit = &it->digits[i];
-    bool inside_row = it->transposed ? digit == it->row : digit == it->column || digit == it->pair;
-    if (inside_row || (digit->mesh_axis < 0 && digit != it->pair)) continue;
+    if (tf_matrix_is_inside_row(it, digit) || (digit->mesh_axis < 0 && digit != it->pair)) continue;
     if (!add_bits(sum, bits_of(digit->extent - 1, digit->unit * stride_of(it, digit->axis)), care)) return false;
   }
   uint64_t matrices = 0;

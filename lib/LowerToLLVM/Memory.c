@@ -54,7 +54,7 @@ static LLVMValueRef first_source(tf_lowering *lowering, const tf_chunk *chunk, c
 void tf_lower_COPY(tf_lowering *lowering, const tf_invocation *invocation) {
   const tf_expr *source = invocation->args[TF_ARG_COPY_source];
   const tf_expr *destination = invocation->args[TF_ARG_COPY_destination];
-  if (tf_lower_ldmatrix(lowering, source, destination)) return;
+  if (tf_lower_ldmatrix(lowering, source, destination, NULL)) return;
   tf_operand operand = tf_operand_of(lowering, source);
   tf_lower_elementwise(lowering, destination, 1, &operand, first_source, NULL);
 }

@@ -30,6 +30,7 @@ typedef struct fragments {
   int64_t rows, columns;  /* grid of fragments */
   unsigned values;        /* of one fragment in one thread */
   const int32_t *numbers; /* [rows][columns][values]: register numbers in the instruction's order */
+  bool interleaved;       /* B: columns of two neighbouring fragments are; see Mma.h */
 } fragments;
 
 /* ---- Which registers ---- */
@@ -159,10 +160,18 @@ typedef struct product {
   LLVMTypeRef types[MAX_REGISTERS]; /* of the intrinsic's parameters */
 } product;
 
+/* The registers that column fragment j of B adds to. Values of the accumulator alternate between two columns of a lane. */
+static void accumulators(const product *it, int64_t i, int64_t j, int32_t numbers[MAX_REGISTERS]) {
+  for (unsigned v = 0; v < it->acc.values; v++)
+    numbers[v] = it->rhs.interleaved ? fragment_at(&it->acc, i, j - j % 2 + v % 2)[v - v % 2 + (unsigned)(j % 2)]
+                                     : fragment_at(&it->acc, i, j)[v];
+}
+
 /* acc(i, j) += lhs(i, lhs_k) * rhs(rhs_k, j) */
 static void multiply(tf_lowering *lowering, const product *it, int64_t i, int64_t j, int64_t lhs_k, int64_t rhs_k) {
   LLVMValueRef args[MAX_REGISTERS];
-  const int32_t *acc = fragment_at(&it->acc, i, j);
+  int32_t acc[MAX_REGISTERS];
+  accumulators(it, i, j, acc);
   unsigned count = append_operand(lowering, &it->lhs, fragment_at(&it->lhs, i, lhs_k), it->types, args, 0);
   count = append_operand(lowering, &it->rhs, fragment_at(&it->rhs, rhs_k, j), it->types, args, count);
   count = append_operand(lowering, &it->acc, acc, it->types, args, count);
@@ -226,9 +235,12 @@ static fragments load_step(tf_lowering *lowering, const product *it, const tf_ex
   const tf_expr *var = new_fragments(lowering, it, window->type, operand);
   const tf_expr *args[2] = {window, var};
   tf_invocation copy = {.op = TF_OP_COPY, .arg_count = 2, .args = args, .loc = lowering->loc};
-  tf_lower_COPY(lowering, &copy);
-  return fragments_of(lowering, var, it->base, operand, operand == 'A' ? it->warps[0] : 1,
-                      operand == 'B' ? it->warps[1] : 1);
+  bool interleaved = false;
+  if (!tf_lower_ldmatrix(lowering, window, var, operand == 'B' ? &interleaved : NULL)) tf_lower_COPY(lowering, &copy);
+  fragments out = fragments_of(lowering, var, it->base, operand, operand == 'A' ? it->warps[0] : 1,
+                               operand == 'B' ? it->warps[1] : 1);
+  out.interleaved = interleaved;
+  return out;
 }
 
 /* k outermost: consecutive instructions then add to different accumulators, and each A fragment serves a whole row. */
