@@ -29,7 +29,7 @@ static const char *stem_of(const tf_module *module) {
   return length ? tf_arena_strndup(&module->context->arena, stem, length) : "module";
 }
 
-/* Prefix and stem in capitals, for macros. */
+/* Prefix and stem in capitals, for the macro that names the target. */
 static const char *macro_name(writer *w) {
   tf_string text;
   tf_string_init(&text, &w->context->arena);
@@ -39,7 +39,7 @@ static const char *macro_name(writer *w) {
       unsigned char c = (unsigned char)*at;
       tf_string_printf(&text, "%c", c < 128 && isalnum(c) ? toupper(c) : '_');
     }
-  return text.text;
+  return isdigit((unsigned char)text.text[0]) ? tf_arena_printf(&w->context->arena, "TIR_%s", text.text) : text.text;
 }
 
 /* ---- One function ---- */
@@ -110,7 +110,9 @@ static void write_prototype(writer *w, const tf_stmt *function, const char *name
 
 /* ---- The file ---- */
 static void write_file(writer *w, const char *target) {
-  const char *macro = macro_name(w);
+  const char *const *names = tf_host_c_names(w->module, w->object->prefix);
+  const char *macro = macro_name(w),
+             *guard = names[0]; /* a program has one function of a name, so one header of a guard */
   tf_string_printf(
       &w->text,
       "/* Entries of %s, compiled by tf-llc; link the object and -ltilefoundry-runtime.\n"
@@ -118,13 +120,12 @@ static void write_file(writer *w, const char *target) {
       " * Each function checks its arguments, all of them before anything is launched, and returns what\n"
       " * tf_entry_call of tilefoundry/Runtime.h does; tf_runtime_message(runtime) is the text of a failure.\n"
       " * The kernels are loaded at the first call in a runtime. */\n"
-      "#ifndef %s_TIR_H\n#define %s_TIR_H\n\n"
+      "#ifndef TIR_H_%s\n#define TIR_H_%s\n\n"
       "#include <stdbool.h>\n#include <stdint.h>\n\n#include <tilefoundry/Runtime.h>\n\n"
       "/* What the kernels were compiled for: tf_device_options.target. */\n"
       "#define %s_TARGET \"%s\"\n\n"
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-      stem_of(w->module), macro, macro, macro, target);
-  const char *const *names = tf_host_c_names(w->module, w->object->prefix);
+      stem_of(w->module), guard, guard, macro, target);
   const tf_stmt *function;
   for (unsigned i = 0; (function = tf_host_entry(w->module, i)); i++) {
     const char *const *params = tf_host_c_params(w->context, function);

@@ -1,6 +1,6 @@
 /* Names of TIR in C. TIR takes Python's identifiers: letters of every script, and words that C and C++ have taken.
  *
- *   main, double, class, …   an underscore behind it
+ *   main, class, exp, …      an underscore behind it
  *   größe                    gr_xc3_xb6_xc3_x9fe: the bytes of UTF-8
  *
  * and more underscores until no other function (or parameter) has the name. */
@@ -9,30 +9,42 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const taken[] = {
-    "alignas",       "alignof",      "and",       "and_eq",   "asm",       "auto",     "bitand",   "bitor",
-    "bool",          "break",        "case",      "catch",    "char",      "char16_t", "char32_t", "char8_t",
-    "class",         "co_await",     "co_return", "co_yield", "compl",     "concept",  "const",    "const_cast",
-    "consteval",     "constexpr",    "constinit", "continue", "decltype",  "default",  "delete",   "do",
-    "double",        "dynamic_cast", "else",      "enum",     "explicit",  "export",   "extern",   "false",
-    "float",         "for",          "friend",    "goto",     "if",        "inline",   "int",      "long",
-    "main",          "mutable",      "namespace", "new",      "noexcept",  "not",      "not_eq",   "nullptr",
-    "operator",      "or",           "or_eq",     "private",  "protected", "public",   "register", "reinterpret_cast",
-    "requires",      "restrict",     "return",    "runtime",  "short",     "signed",   "sizeof",   "static",
-    "static_assert", "static_cast",  "stream",    "struct",   "switch",    "template", "this",     "thread_local",
-    "throw",         "true",         "try",       "typedef",  "typeid",    "typename", "typeof",   "typeof_unqual",
-    "union",         "unsigned",     "using",     "virtual",  "void",      "volatile", "wchar_t",  "while",
-    "xor",           "xor_eq",
-};
+#include "LowerToLLVM/Host/CNames.h"
 
-static bool is_taken(const char *name) {
-  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-    if (strcmp(taken[i], name) == 0) return true;
+/* Whether a list of words between blanks has this one. */
+static bool has_word(const char *list, const char *word, size_t length) {
+  for (const char *at = list; (at = strstr(at, " ")); at++)
+    if (strncmp(at + 1, word, length) == 0 && at[1 + length] == ' ') return true;
   return false;
 }
 
-/* The name in letters, digits and underscores, and not one of C's own. */
-static const char *plain(tf_context *context, const char *prefix, const char *name) {
+static bool has_beginning(const char *const *beginnings, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0) return true;
+  return false;
+}
+
+#define HAS_BEGINNING(list, name) has_beginning((list), sizeof(list) / sizeof *(list), (name))
+
+/* Keywords, and what C keeps for itself: __x, _X. */
+static bool is_reserved(const char *name) {
+  if (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) return true;
+  return has_word(c_keywords, name, strlen(name));
+}
+
+static bool is_param_taken(const char *name) {
+  return is_reserved(name) || has_word(c_visible, name, strlen(name)) || HAS_BEGINNING(c_visible_families, name);
+}
+
+static bool is_function_taken(const char *name) {
+  size_t length = strlen(name);
+  bool variant = length > 1 && (name[length - 1] == 'f' || name[length - 1] == 'l');
+  return is_param_taken(name) || has_word(c_functions, name, length) || has_word(c_math_functions, name, length) ||
+         (variant && has_word(c_math_functions, name, length - 1)) || HAS_BEGINNING(c_function_families, name);
+}
+
+/* The name in letters, digits and underscores, and not one that is taken. */
+static const char *plain(tf_context *context, const char *prefix, const char *name, bool is_taken(const char *)) {
   tf_string text;
   tf_string_init(&text, &context->arena);
   tf_string_puts(&text, prefix ? prefix : "");
@@ -60,7 +72,7 @@ const char *const *tf_host_c_names(const tf_module *module, const char *prefix) 
   const char **names = TF_ARENA_ARRAY(&context->arena, const char *, module->function_count + 1);
   const tf_stmt *function;
   for (unsigned i = 0; (function = tf_host_entry(module, i)); i++)
-    names[i] = unique(context, plain(context, prefix, function->function.name), names, i);
+    names[i] = unique(context, plain(context, prefix, function->function.name, is_function_taken), names, i);
   return names;
 }
 
@@ -68,7 +80,7 @@ const char *const *tf_host_c_params(tf_context *context, const tf_stmt *function
   unsigned count = function->function.param_count;
   const char **names = TF_ARENA_ARRAY(&context->arena, const char *, count + 1);
   for (unsigned i = 0; i < count; i++)
-    names[i] = unique(context, plain(context, NULL, function->function.params[i]->var.name), names, i);
+    names[i] = unique(context, plain(context, NULL, function->function.params[i]->var.name, is_param_taken), names, i);
   return names;
 }
 
