@@ -37,7 +37,14 @@ typedef struct tf_lower_options {
 /* All of these verify the module first (TF_VERIFY with diagnostics), refuse an entry that the module lacks (TF_VERIFY), and
  * report what the target lacks as diagnostics with TF_UNSUPPORTED. They may be called from several threads for different contexts. */
 
-/* Lowers every kernel into the caller's LLVM module: sets triple and data layout if empty, else requires them equal. */
+/* Adds every kernel to the caller's LLVM module, which takes its triple and data layout if it has none, and else needs the same
+ * (TF_INVALID_ARGUMENT with a diagnostic; the module is as it was). A kernel is a function of the ptx_kernel calling convention
+ * with its own name (what PTX cannot spell is escaped: the manifest's ptx_name) and the parameters that its .entry has: `ptr
+ * addrspace(1)` for tensors, scalars in their dtypes (bool and the 8-bit floats i8, bf16 bfloat, tf32 float), then i32 extents and the
+ * grid barrier's pointer. It takes the place of a declaration of this name and type; anything else of the name is TF_UNSUPPORTED with a
+ * diagnostic. After that or any later failure some kernels may have been added: throw the LLVM module away.
+ *
+ * The LLVM context may serve any number of modules of any number of tf_contexts. */
 TF_API TF_NODISCARD tf_status tf_lower_to_llvm(const tf_module *module, const tf_lower_options *options,
                                                struct LLVMOpaqueContext *llvm_context,
                                                struct LLVMOpaqueModule *llvm_module);

@@ -19,6 +19,10 @@
 #define TF_TAKE
 #define TF_KEEP
 
+/* Structs of options begin with `size`, the caller's sizeof, and are set by their _INIT macro; a null pointer stands for that.
+ * They only grow at their end. A shorter one, of a program that was compiled with older headers, has the defaults in what it
+ * lacks; a longer one is fine if what the library does not know is zero; any other size is TF_INVALID_ARGUMENT. */
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -23,10 +23,11 @@ typedef struct tf_parse_options {
   size_t intrinsic_count;
   const tf_intrinsic *const *intrinsics;
 } tf_parse_options;
-#define TF_PARSE_OPTIONS_INIT {sizeof(tf_parse_options), 0, 0, 0, 0}
+#define TF_PARSE_OPTIONS_INIT                                                                                          \
+  { sizeof(tf_parse_options), 0, 0, 0, 0 }
 
 /* Parses text[0..length), UTF-8, under the given buffer name. All errors are reported to the context's diagnostics, not
- * only the first. TF_PARSE then; out receives null on failure. A file with several `@module` classes and free functions
+ * only the first. TF_PARSE then. A file with several `@module` classes and free functions
  * gives the last class, or the free functions if there is no class. The module belongs to the context. */
 TF_API TF_NODISCARD tf_status tf_parse(tf_context *context, const char *name, const char *text, size_t length,
                                        const tf_parse_options *options, const tf_module **out);

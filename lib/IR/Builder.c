@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "IR/Belongs.h"
+#include "Support/Options.h"
 
 tf_status tf_builder_create(tf_context *context, tf_builder **out) {
   if (!context || !out) return TF_INVALID_ARGUMENT;
@@ -171,15 +172,16 @@ static void begin_function(tf_build *build) {
     tf_builder_misuse(b, "begin_function", "functions stand directly in a module that is open");
     return;
   }
-  if (in->options && in->options->size < sizeof *in->options) {
+  tf_function_options known = TF_FUNCTION_OPTIONS_INIT;
+  if (!tf_options_read(&known, sizeof known, in->options)) {
     tf_builder_misuse(b, "begin_function", "the options' size is wrong");
     return;
   }
   tf_frame *frame = open_frame(b, TF_FRAME_FUNCTION);
   if (!frame) return;
   frame->name = tf_context_intern_cstr(b->context, in->name);
-  frame->target = in->options ? in->options->target : NULL;
-  frame->output_count = in->options ? in->options->output_count : 1;
+  frame->target = known.target;
+  frame->output_count = known.output_count;
   know_function(b, in->name, NULL);
 }
 

@@ -7,6 +7,7 @@
 #include "IR/Text/Lexer.h"
 #include "IR/Nodes.h"
 #include "IR/Text/StaticCall.h"
+#include "Support/Options.h"
 
 static bool is_snake_case(const char *name) {
   if (!name || !islower((unsigned char)name[0])) return false;
@@ -118,8 +119,9 @@ static tf_status create(void *argument) {
 }
 
 tf_status tf_intrinsic_create(tf_context *context, const tf_intrinsic_options *options, const tf_intrinsic **out) {
-  if (!context || !options || !out || options->size < sizeof *options) return TF_INVALID_ARGUMENT;
-  creation c = {context, options, NULL};
+  tf_intrinsic_options known = TF_INTRINSIC_OPTIONS_INIT;
+  if (!context || !out || !tf_options_read(&known, sizeof known, options)) return TF_INVALID_ARGUMENT;
+  creation c = {context, &known, NULL};
   tf_status status = tf_context_try(context, create, &c);
   if (status == TF_OK) *out = c.result;
   return status;

@@ -12,6 +12,7 @@
 #include "LowerToLLVM/Function.h"
 #include "LowerToLLVM/Manifest.h"
 #include "LowerToLLVM/Targets/Emit.h"
+#include "Support/Options.h"
 #include "Verify/Kernel.h"
 
 /* ---- Target ---- */
@@ -50,6 +51,24 @@ static bool is_empty(const char *text) {
   return !text || !*text;
 }
 
+/* The caller's module says nothing of this, or the same. */
+static tf_status check_module(const tf_module_lowering *lowering, const char *what, const char *have,
+                              const char *want) {
+  if (is_empty(have) || strcmp(have, want) == 0) return TF_OK;
+  tf_report(lowering->context, TF_NO_LOC, LOWER_MODULE, what, have, tf_target_name(lowering->target), want);
+  return TF_INVALID_ARGUMENT;
+}
+
+static tf_status set_up_module(const tf_module_lowering *lowering, const char *triple, const char *layout) {
+  LLVMModuleRef module = lowering->llvm_module;
+  tf_status status = check_module(lowering, "target triple", LLVMGetTarget(module), triple);
+  if (status == TF_OK) status = check_module(lowering, "data layout", LLVMGetDataLayoutStr(module), layout);
+  if (status != TF_OK) return status;
+  LLVMSetTarget(module, triple);
+  LLVMSetDataLayout(module, layout);
+  return TF_OK;
+}
+
 /* Sets the caller's module up for the target, or checks that it is. */
 static tf_status prepare(tf_module_lowering *lowering) {
   LLVMTargetMachineRef machine = tf_target_machine(lowering->target, tf_target_min_ptx(lowering->target), 0);
@@ -59,15 +78,7 @@ static tf_status prepare(tf_module_lowering *lowering) {
   }
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(machine);
   char *layout = LLVMCopyStringRepOfTargetData(data), *triple = LLVMGetTargetMachineTriple(machine);
-  tf_status status = TF_OK;
-  if (is_empty(LLVMGetTarget(lowering->llvm_module)))
-    LLVMSetTarget(lowering->llvm_module, triple);
-  else if (strcmp(LLVMGetTarget(lowering->llvm_module), triple) != 0)
-    status = TF_INVALID_ARGUMENT;
-  if (is_empty(LLVMGetDataLayoutStr(lowering->llvm_module)))
-    LLVMSetDataLayout(lowering->llvm_module, layout);
-  else if (strcmp(LLVMGetDataLayoutStr(lowering->llvm_module), layout) != 0)
-    status = TF_INVALID_ARGUMENT;
+  tf_status status = set_up_module(lowering, triple, layout);
   LLVMDisposeMessage(layout);
   LLVMDisposeMessage(triple);
   LLVMDisposeTargetData(data);
@@ -175,19 +186,21 @@ static tf_status start_job(job *work, const tf_module *module, const tf_lower_op
 }
 
 /* A job in an LLVM context of its own. */
-static bool are_valid(const tf_lower_options *options) {
-  return options && options->size == sizeof *options && tf_pass_is_shown(options->print_after) &&
-         (options->ptx_version == 0 || tf_ptx_version_is_known(options->ptx_version));
+static bool read_options(const tf_lower_options *options, tf_lower_options *out) {
+  *out = (tf_lower_options)TF_LOWER_OPTIONS_INIT;
+  return tf_options_read(out, sizeof *out, options) && tf_pass_is_shown(out->print_after) &&
+         (out->ptx_version == 0 || tf_ptx_version_is_known(out->ptx_version));
 }
 
 static tf_status run_alone(job_kind kind, const tf_module *module, const tf_lower_options *options, const char **out) {
-  if (!module || !out || !are_valid(options)) return TF_INVALID_ARGUMENT;
+  tf_lower_options known;
+  if (!module || !out || !read_options(options, &known)) return TF_INVALID_ARGUMENT;
   job work = {.kind = kind};
   LLVMContextRef llvm = LLVMContextCreate();
   const char *name = tf_module_name(module);
   LLVMModuleRef llvm_module = LLVMModuleCreateWithNameInContext(name ? name : "tir", llvm);
   LLVMContextSetDiagnosticHandler(llvm, tf_llvm_diagnostic, &work.lowering);
-  tf_status status = start_job(&work, module, options, llvm, llvm_module);
+  tf_status status = start_job(&work, module, &known, llvm, llvm_module);
   LLVMDisposeModule(llvm_module);
   LLVMContextDispose(llvm);
   if (status == TF_OK) *out = work.text;
@@ -196,9 +209,10 @@ static tf_status run_alone(job_kind kind, const tf_module *module, const tf_lowe
 
 tf_status tf_lower_to_llvm(const tf_module *module, const tf_lower_options *options, LLVMContextRef llvm_context,
                            LLVMModuleRef llvm_module) {
-  if (!module || !llvm_context || !llvm_module || !are_valid(options)) return TF_INVALID_ARGUMENT;
+  tf_lower_options known;
+  if (!module || !llvm_context || !llvm_module || !read_options(options, &known)) return TF_INVALID_ARGUMENT;
   job work = {.kind = JOB_NOTHING};
-  return start_job(&work, module, options, llvm_context, llvm_module);
+  return start_job(&work, module, &known, llvm_context, llvm_module);
 }
 
 tf_status tf_emit_llvm(const tf_module *module, const tf_lower_options *options, const char **out) {

@@ -75,13 +75,27 @@ static void check_param_space(tf_lowering *lowering, unsigned count, const LLVMT
   tf_lower_fail(lowering);
 }
 
+/* Adds the kernel's function, or takes what the caller's module has declared for it. */
+static LLVMValueRef add_function(tf_lowering *lowering, const char *name, LLVMTypeRef type) {
+  LLVMModuleRef module = lowering->llvm_module;
+  LLVMValueRef found = LLVMGetNamedFunction(module, name);
+  if (found && LLVMIsDeclaration(found) && LLVMGlobalGetValueType(found) == type) return found;
+  if (found || LLVMGetNamedGlobal(module, name) || LLVMGetNamedGlobalAlias(module, name, strlen(name))) {
+    char *text = LLVMPrintTypeToString(type);
+    tf_report(lowering->context, lowering->loc, LOWER_NAME, name, text);
+    LLVMDisposeMessage(text);
+    tf_lower_fail(lowering);
+  }
+  return LLVMAddFunction(module, name, type);
+}
+
 static void declare(tf_lowering *lowering, const char *name, unsigned count, const tf_kernel_param *params) {
   LLVMTypeRef *types = TF_ARENA_ARRAY(lowering->arena, LLVMTypeRef, count);
   for (unsigned i = 0; i < count; i++)
     types[i] = param_type(lowering, &params[i]);
   check_param_space(lowering, count, types);
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(lowering->llvm), types, count, false);
-  lowering->llvm_function = LLVMAddFunction(lowering->llvm_module, name, type);
+  lowering->llvm_function = add_function(lowering, name, type);
   LLVMSetFunctionCallConv(lowering->llvm_function, 71); /* PTX kernel */
   for (unsigned i = 0; i < count; i++)
     LLVMSetValueName2(LLVMGetParam(lowering->llvm_function, i), params[i].name, strlen(params[i].name));

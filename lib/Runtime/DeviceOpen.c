@@ -6,6 +6,7 @@
 
 #include "Runtime/RuntimeImpl.h"
 #include "Runtime/SimDriver.h"
+#include "Support/Options.h"
 
 #define DEFAULT_TARGET "sm_80"
 
@@ -120,13 +121,13 @@ static tf_status open_spec(tf_runtime *rt, const char *spec, const tf_device_opt
 }
 
 tf_status tf_device_open(tf_runtime *runtime, const char *spec, const tf_device_options *options) {
-  static const tf_device_options defaults = TF_DEVICE_OPTIONS_INIT;
+  tf_device_options known = TF_DEVICE_OPTIONS_INIT;
   if (!runtime || !spec) return TF_INVALID_ARGUMENT;
   if (runtime->open) return tf_runtime_fail(runtime, TF_INVALID_ARGUMENT, "a device is open already");
-  if (options && options->size != sizeof *options)
+  if (!tf_options_read(&known, sizeof known, options))
     return tf_runtime_fail(runtime, TF_INVALID_ARGUMENT,
                            "device options that were not made with TF_DEVICE_OPTIONS_INIT");
-  return open_spec(runtime, spec, options ? options : &defaults);
+  return open_spec(runtime, spec, &known);
 }
 
 tf_status tf_device_counters(tf_runtime *runtime, bool json, char **out) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "Runtime/RuntimeImpl.h"
+#include "Support/Options.h"
 
 #define INLINE_SLOTS 64
 #define INLINE_DIMS  32
@@ -172,9 +173,11 @@ static void read_extents(const unsigned from[3], int64_t to[3], bool absent_is_d
     to[i] = absent && absent_is_default ? -1 : (int64_t)from[i];
 }
 
-static tf_status read_config(tf_kernel *kernel, const tf_launch_config *config, tf_geometry *out) {
+/* Null is the manifest's geometry on the default stream. */
+static tf_status read_config(tf_kernel *kernel, const tf_launch_config *given, tf_geometry *out, CUstream *stream) {
   tf_runtime *rt = kernel->program->runtime;
-  if (!config || config->size != sizeof *config)
+  tf_launch_config known = TF_LAUNCH_CONFIG_INIT, *config = &known;
+  if (!tf_options_read(config, sizeof *config, given))
     return tf_runtime_fail(rt, TF_INVALID_ARGUMENT,
                            "a launch configuration that was not made with TF_LAUNCH_CONFIG_INIT");
   if (config->dynamic_smem > INT64_MAX / 2)
@@ -186,6 +189,7 @@ static tf_status read_config(tf_kernel *kernel, const tf_launch_config *config, 
   out->dynamic_smem = (int64_t)config->dynamic_smem;
   out->cooperative = config->cooperative;
   out->programmatic_stream_serialization = config->programmatic_stream_serialization;
+  *stream = (CUstream)config->stream;
   return TF_OK;
 }
 
@@ -211,11 +215,12 @@ tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config, co
   if (!kernel->manifest)
     return tf_runtime_fail(rt, TF_INVALID_ARGUMENT, "kernel '%s': no manifest describes its parameters", kernel->name);
   tf_geometry g;
+  CUstream stream;
   bool pushed;
-  tf_status status = read_config(kernel, config, &g);
+  tf_status status = read_config(kernel, config, &g, &stream);
   if (status != TF_OK) return status;
   status = tf_context_enter(rt, &pushed);
-  if (status == TF_OK) status = launch_arguments(kernel, &g, (CUstream)config->stream, arguments, count);
+  if (status == TF_OK) status = launch_arguments(kernel, &g, stream, arguments, count);
   return tf_context_leave(rt, pushed, status);
 }
 
@@ -223,12 +228,13 @@ tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config
   if (!kernel) return TF_INVALID_ARGUMENT;
   tf_runtime *rt = kernel->program->runtime;
   tf_geometry g;
+  CUstream stream;
   bool pushed;
-  tf_status status = read_config(kernel, config, &g);
+  tf_status status = read_config(kernel, config, &g, &stream);
   if (status != TF_OK) return status;
   if (g.grid[0] < 0 || g.block[0] < 0)
     return tf_runtime_fail(rt, TF_LAUNCH, "kernel '%s': a raw launch must name its grid and block", kernel->name);
   status = tf_context_enter(rt, &pushed);
-  if (status == TF_OK) status = tf_launch_checked(kernel, &g, (CUstream)config->stream, (void **)(uintptr_t)parameters);
+  if (status == TF_OK) status = tf_launch_checked(kernel, &g, stream, (void **)(uintptr_t)parameters);
   return tf_context_leave(rt, pushed, status);
 }

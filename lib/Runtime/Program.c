@@ -6,6 +6,7 @@
 
 #include "Runtime/Cubin.h"
 #include "Runtime/RuntimeImpl.h"
+#include "Support/Options.h"
 
 #define LOG_SIZE 8192
 
@@ -125,11 +126,9 @@ static tf_status init_kernels(tf_program *p) {
   return TF_OK;
 }
 
-/* Callers that were compiled with an older header have a shorter struct; what it lacks is zero. */
 static bool read_source(const tf_program_source *s, tf_program_source *out) {
-  if (!s || s->size < offsetof(tf_program_source, entries) || s->size > sizeof *out) return false;
   *out = (tf_program_source)TF_PROGRAM_SOURCE_INIT;
-  memcpy(out, s, s->size);
+  if (!tf_options_read(out, sizeof *out, s)) return false;
   return out->image && out->image_size && (!out->entries || out->manifest);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "IR/Target.h"
+#include "Support/Options.h"
 
 /* A call tree that grows beyond this after inlining is refused: its code would not be usable, and walking it not finish. */
 enum { MAX_WALKED = 200000 };
@@ -224,8 +225,9 @@ static tf_status verify(void *argument) {
 }
 
 tf_status tf_verify(const tf_module *module, const tf_verify_options *options) {
-  if (!module || (options && options->size < sizeof *options)) return TF_INVALID_ARGUMENT;
+  tf_verify_options known = TF_VERIFY_OPTIONS_INIT;
+  if (!module || !tf_options_read(&known, sizeof known, options)) return TF_INVALID_ARGUMENT;
   tf_verifier verifier = {.context = module->context, .module = module};
-  verifier.override = options ? options->target : NULL;
+  verifier.override = known.target;
   return tf_context_try(module->context, verify, &verifier);
 }

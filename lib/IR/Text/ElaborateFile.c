@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "Support/Context.h"
+#include "Support/Options.h"
 
 /* What the first pass found out about each item of the file or of a class. */
 typedef struct item {
@@ -340,6 +341,13 @@ static const tf_module *elaborate(parse_job *job, const tf_block_syntax *file) {
   return last_class ? last_class : free_functions;
 }
 
+static bool definitions_are_sound(const tf_parse_options *options) {
+  if ((options->define_count && !options->defines) || (options->intrinsic_count && !options->intrinsics)) return false;
+  for (size_t i = 0; i < options->define_count; i++)
+    if (!options->defines[i].name || !options->defines[i].value) return false;
+  return true;
+}
+
 static bool given_intrinsics_are_sound(tf_context *context, const tf_parse_options *options) {
   for (size_t i = 0; i < options->intrinsic_count; i++) {
     const tf_intrinsic *given = options->intrinsics[i];
@@ -365,14 +373,11 @@ static tf_status parse(void *argument) {
 
 tf_status tf_parse(tf_context *context, const char *name, const char *text, size_t length,
                    const tf_parse_options *options, const tf_module **out) {
-  static const tf_parse_options none = TF_PARSE_OPTIONS_INIT;
+  tf_parse_options known = TF_PARSE_OPTIONS_INIT;
   if (!context || !out || (!text && length) || length >= UINT32_MAX) return TF_INVALID_ARGUMENT;
-  if (options && options->size < sizeof *options) return TF_INVALID_ARGUMENT;
-  if (!options) options = &none;
-  for (size_t i = 0; i < options->define_count; i++)
-    if (!options->defines[i].name || !options->defines[i].value) return TF_INVALID_ARGUMENT;
+  if (!tf_options_read(&known, sizeof known, options) || !definitions_are_sound(&known)) return TF_INVALID_ARGUMENT;
   parse_job job = {.context = context, .name = name ? name : "<text>", .text = text ? text : "", .length = length};
-  job.options = options;
+  job.options = &known;
   job.out = out;
   tf_arena_init(&job.scratch, &context->oom);
   tf_status status = tf_context_try(context, parse, &job);

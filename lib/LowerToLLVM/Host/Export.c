@@ -10,6 +10,7 @@
 #include <tilefoundry/Runtime.h>
 
 #include "LowerToLLVM/Host/Object.h"
+#include "Support/Options.h"
 
 /* Device code is read in whole words, wherever it lies. */
 #define CUBIN_ALIGNMENT 64
@@ -159,19 +160,18 @@ static tf_status keep(void *user) {
   return TF_OK;
 }
 
-static bool is_valid(const tf_module *module, const tf_lower_options *options, const tf_object_options *object) {
-  return module && options && options->size == sizeof *options && (!object || object->size == sizeof *object);
-}
-
 tf_status tf_emit_object(const tf_module *module, const tf_lower_options *options, const tf_object_options *object,
                          const void **out, size_t *size) {
-  static const tf_object_options plain = TF_OBJECT_OPTIONS_INIT;
-  if (!is_valid(module, options, object) || !out || !size) return TF_INVALID_ARGUMENT;
-  export e = {.options = object ? object : &plain};
+  tf_lower_options lower = TF_LOWER_OPTIONS_INIT;
+  tf_object_options known = TF_OBJECT_OPTIONS_INIT;
+  if (!module || !out || !size || !tf_options_read(&lower, sizeof lower, options) ||
+      !tf_options_read(&known, sizeof known, object))
+    return TF_INVALID_ARGUMENT;
+  export e = {.options = &known};
   keeping kept = {.context = tf_module_context(module)};
-  tf_status status = tf_emit_ptx(module, options, &e.ptx);
-  if (status == TF_OK) status = tf_emit_manifest(module, options, &e.manifest);
-  if (status == TF_OK) status = tf_host_object(module, options, add_unit, &e, &kept.buffer);
+  tf_status status = tf_emit_ptx(module, &lower, &e.ptx);
+  if (status == TF_OK) status = tf_emit_manifest(module, &lower, &e.manifest);
+  if (status == TF_OK) status = tf_host_object(module, &lower, add_unit, &e, &kept.buffer);
   if (status != TF_OK) return status;
   status = tf_context_try(kept.context, keep, &kept);
   if (status == TF_OK) {

@@ -8,6 +8,7 @@
 #include "IR/Target.h"
 #include "LowerToLLVM/Host/Object.h"
 #include "LowerToLLVM/Manifest.h"
+#include "Support/Options.h"
 
 typedef struct writer {
   tf_context *context;
@@ -169,11 +170,12 @@ static tf_status write(void *user) {
 
 tf_status tf_emit_header(const tf_module *module, const tf_lower_options *options, const tf_object_options *object,
                          const char **out) {
-  static const tf_object_options plain = TF_OBJECT_OPTIONS_INIT;
-  if (!module || !options || options->size != sizeof *options || !out) return TF_INVALID_ARGUMENT;
-  if (object && object->size != sizeof *object) return TF_INVALID_ARGUMENT;
-  writer w = {
-      .context = tf_module_context(module), .module = module, .options = options, .object = object ? object : &plain};
+  tf_lower_options lower = TF_LOWER_OPTIONS_INIT;
+  tf_object_options known = TF_OBJECT_OPTIONS_INIT;
+  if (!module || !out || !tf_options_read(&lower, sizeof lower, options) ||
+      !tf_options_read(&known, sizeof known, object))
+    return TF_INVALID_ARGUMENT;
+  writer w = {.context = tf_module_context(module), .module = module, .options = &lower, .object = &known};
   tf_status status = tf_context_try(w.context, write, &w);
   if (status == TF_OK) *out = w.result;
   return status;

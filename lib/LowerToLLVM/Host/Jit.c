@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "LowerToLLVM/Host/Object.h"
+#include "Support/Options.h"
 
 #define TABLE "tf_compiled_entries"
 
@@ -83,11 +84,12 @@ static tf_status refuse(tf_context *context, LLVMErrorRef error) {
 
 /* ---- The interface ---- */
 tf_status tf_host_code_create(const tf_module *module, const tf_lower_options *options, tf_host_code **out) {
-  if (!module || !options || !out || options->size != sizeof *options) return TF_INVALID_ARGUMENT;
+  tf_lower_options known = TF_LOWER_OPTIONS_INIT;
+  if (!module || !out || !tf_options_read(&known, sizeof known, options)) return TF_INVALID_ARGUMENT;
   tf_host_code *code = calloc(1, sizeof *code);
   if (!code) return TF_OUT_OF_MEMORY;
   LLVMMemoryBufferRef object = NULL;
-  tf_status status = tf_host_object(module, options, name_table, &code->count, &object);
+  tf_status status = tf_host_object(module, &known, name_table, &code->count, &object);
   LLVMErrorRef error = status == TF_OK ? link_object(code, object) : NULL;
   if (error) status = refuse(tf_module_context(module), error);
   if (status == TF_OK)
@@ -105,6 +107,6 @@ void tf_host_code_destroy(tf_host_code *code) {
 }
 
 const tf_compiled_entry *tf_host_code_entries(const tf_host_code *code, unsigned *count) {
-  *count = code->count;
+  if (count) *count = code->count;
   return code->entries;
 }

@@ -11,10 +11,11 @@
 
 #include "LowerToLLVM/Host/CNames.h"
 
-/* Whether a list of words between blanks has this one. */
-static bool has_word(const char *list, const char *word, size_t length) {
-  for (const char *at = list; (at = strstr(at, " ")); at++)
-    if (strncmp(at + 1, word, length) == 0 && at[1 + length] == ' ') return true;
+/* Whether one of the lines, of words between blanks, has this word. */
+static bool has_word(const char *const *lines, size_t count, const char *word, size_t length) {
+  for (size_t i = 0; i < count; i++)
+    for (const char *at = lines[i]; (at = strstr(at, " ")); at++)
+      if (strncmp(at + 1, word, length) == 0 && at[1 + length] == ' ') return true;
   return false;
 }
 
@@ -24,23 +25,25 @@ static bool has_beginning(const char *const *beginnings, size_t count, const cha
   return false;
 }
 
-#define HAS_BEGINNING(list, name) has_beginning((list), sizeof(list) / sizeof *(list), (name))
+#define COUNT(list)                  (sizeof(list) / sizeof *(list))
+#define HAS_WORD(list, word, length) has_word((list), COUNT(list), (word), (length))
+#define HAS_BEGINNING(list, name)    has_beginning((list), COUNT(list), (name))
 
 /* Keywords, and what C keeps for itself: __x, _X. */
 static bool is_reserved(const char *name) {
   if (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) return true;
-  return has_word(c_keywords, name, strlen(name));
+  return HAS_WORD(c_keywords, name, strlen(name));
 }
 
 static bool is_param_taken(const char *name) {
-  return is_reserved(name) || has_word(c_visible, name, strlen(name)) || HAS_BEGINNING(c_visible_families, name);
+  return is_reserved(name) || HAS_WORD(c_visible, name, strlen(name)) || HAS_BEGINNING(c_visible_families, name);
 }
 
 static bool is_function_taken(const char *name) {
   size_t length = strlen(name);
   bool variant = length > 1 && (name[length - 1] == 'f' || name[length - 1] == 'l');
-  return is_param_taken(name) || has_word(c_functions, name, length) || has_word(c_math_functions, name, length) ||
-         (variant && has_word(c_math_functions, name, length - 1)) || HAS_BEGINNING(c_function_families, name);
+  return is_param_taken(name) || HAS_WORD(c_functions, name, length) || HAS_WORD(c_math_functions, name, length) ||
+         (variant && HAS_WORD(c_math_functions, name, length - 1)) || HAS_BEGINNING(c_function_families, name);
 }
 
 /* The name in letters, digits and underscores, and not one that is taken. */
