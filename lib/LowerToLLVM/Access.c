@@ -144,6 +144,42 @@ LLVMValueRef tf_access_pointer(tf_lowering *lowering, const tf_access *access, i
   return tf_access_address(lowering, access, position);
 }
 
+/* ---- Broadcasting ---- */
+static bool ignores(const tf_projection *projection, unsigned digit) {
+  int64_t step = 0;
+  return projection->separable && projection->steps[digit] && tf_dim_is_static(projection->steps[digit], &step) &&
+         step == 0;
+}
+
+/* Whether the tensor is broadcast along a local digit. */
+static bool is_broadcast(const tf_access *access, unsigned which) {
+  const tf_driver *driver = access->driver;
+  if (!access->projection || driver->limit || driver->seen) return false;
+  bool same = ignores(access->projection, driver->local[which]);
+  for (unsigned n = 0; n < access->tensor->view->clip_count; n++)
+    same = same && ignores(&access->clips[n], driver->local[which]);
+  return same;
+}
+
+int64_t tf_access_place(const tf_access *access, int64_t position) {
+  const tf_driver *driver = access->driver;
+  int64_t place = position;
+  for (unsigned i = 0; i < driver->local_count; i++)
+    if (is_broadcast(access, i))
+      place -= tf_driver_local_digit(driver, position, i) * driver->digits[driver->local[i]].stride;
+  return place;
+}
+
+double tf_access_share(const tf_access *access) {
+  double share = 1;
+  int64_t extent;
+  for (unsigned i = 0; i < access->driver->local_count; i++)
+    if (is_broadcast(access, i) && tf_dim_is_static(access->driver->digits[access->driver->local[i]].extent, &extent) &&
+        extent > 0)
+      share /= (double)extent;
+  return share;
+}
+
 /* ---- Existence ---- */
 static LLVMValueRef both(tf_lowering *lowering, LLVMValueRef a, LLVMValueRef b) {
   return a && b ? LLVMBuildAnd(lowering->builder, a, b, "") : a ? a : b;
@@ -176,11 +212,7 @@ static bool clip_is_coarse(tf_lowering *lowering, const tf_access *access, unsig
                            unsigned width) {
   const tf_view_clip *clip = &access->tensor->view->clips[which];
   const tf_projection *projection = &access->clips[which];
-  int64_t step = 1;
-  unsigned index = access->driver->local[inner];
-  if (projection->separable && projection->steps[index] && tf_dim_is_static(projection->steps[index], &step) &&
-      step == 0)
-    return true;
+  if (ignores(projection, access->driver->local[inner])) return true;
   int64_t start = clip->start ? tf_lower_facts(lowering, clip->start).divisor : 0;
   return tf_dim_divisor(clip->extent) % width == 0 && start % width == 0 &&
          tf_projection_run(lowering, projection, inner, width) == width;

@@ -109,6 +109,11 @@ bool tf_access_of(tf_lowering *lowering, const tf_tensor *tensor, const tf_drive
  * (an index into driver->local): the largest power of two <= width that is provably contiguous and aligned; 1 at least.
  */
 unsigned tf_access_width(tf_lowering *lowering, const tf_access *access, unsigned inner, unsigned width);
+/* The position that stands for all at which memory gives the same element, this one among them: of the digits along which the
+ * tensor is broadcast, the first. */
+int64_t tf_access_place(const tf_access *access, int64_t position);
+/* Different elements that memory gives, for each of the thread's positions: 1, or less where the tensor is broadcast. */
+double tf_access_share(const tf_access *access);
 /* Pointer to the element at a static position, and the alignment in bytes that is proven for it. */
 LLVMValueRef tf_access_pointer(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned *alignment);
 /* Values of positions p, p + s, …, p + (width-1)*s, s the local stride of the local digit `inner`. Clipped elements

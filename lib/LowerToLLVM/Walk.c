@@ -2,10 +2,11 @@
  *
  *   for (loops …)                                    digits that are symbolic or long, when no register is involved
  *     batch:  load chunk 0 … k of every source       loads first: they are in flight together, and an operand that
- *             compute, store chunk 0 … k             aliases the destination is read before it is written
+ *             compute, store chunk 0 … k             aliases the destination is read before it is written; what is
+ *                                                    broadcast is loaded once for all batches
  *
- * Chunks lie along one local digit: the one that steps by 1 in the destination's memory, else in a source's. Registers
- * do not care about order, so they never decide unless nothing else is there. */
+ * Chunks lie along one local digit: the one that needs the fewest accesses to memory. Registers do not care about order, so they
+ * never decide unless nothing else is there. */
 #include "LowerToLLVM/AccessImpl.h"
 #include "LowerToLLVM/Walk.h"
 
@@ -150,15 +151,32 @@ static unsigned register_width(const tf_walk *walk) {
   return packed && chunk_limit(walk, 0) >= 2 ? 2 : 1;
 }
 
+/* Memory accesses for each element of the destination with chunks along a digit: fewer for wide accesses, and for what is broadcast
+ * and read once for many elements. */
+static double accesses_along(tf_lowering *lowering, const tf_walk *walk, const tf_access *access, unsigned inner) {
+  unsigned width = memory_width(lowering, walk, access, inner);
+  return width > 0 ? tf_access_share(access) / width : 0;
+}
+
+static double cost_along(tf_lowering *lowering, const tf_walk *walk, unsigned inner) {
+  double cost = accesses_along(lowering, walk, &walk->store, inner);
+  for (unsigned i = 0; i < walk->source_count; i++)
+    cost += accesses_along(lowering, walk, &walk->loads[i], inner);
+  return cost;
+}
+
 static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
   walk->inner = 0;
   walk->width = 1;
   if (walk->driver.local_count == 0) return;
   unsigned best = 0;
+  double least = 0;
   for (unsigned i = 0; i < walk->driver.local_count; i++) {
     unsigned width = width_along(lowering, walk, i);
-    if (width > best) {
+    double cost = cost_along(lowering, walk, i);
+    if (i == 0 || cost < least || (cost == least && width > best)) {
       best = width;
+      least = cost;
       walk->inner = i;
     }
   }
@@ -217,9 +235,14 @@ int64_t tf_walk_position(const tf_walk *walk, int64_t chunk) {
   return chunk / stride * stride * walk->width + chunk % stride;
 }
 
+/* Elements of a broadcast source are read once: LLVM sees that for itself only where no guard stands around the load and no store
+ * between. */
 static LLVMValueRef load_source(tf_lowering *lowering, const tf_walk *walk, unsigned source, int64_t position) {
   if (walk->sources[source].is_scalar) return tf_llvm_splat(lowering, walk->sources[source].scalar, walk->width);
-  return tf_access_load(lowering, &walk->loads[source], position, walk->inner, walk->width);
+  const tf_access *access = &walk->loads[source];
+  LLVMValueRef *loaded = &walk->loaded[source][tf_access_place(access, position)];
+  if (!*loaded) *loaded = tf_access_load(lowering, access, position, walk->inner, walk->width);
+  return *loaded;
 }
 
 static bool aliases(const tf_walk *walk) {
@@ -257,6 +280,8 @@ static void emit_batch(tf_lowering *lowering, tf_walk *walk, int64_t first, int6
 
 static void emit_chunks(tf_lowering *lowering, tf_walk *walk, tf_chunk_fn *compute, const void *user) {
   int64_t chunks = tf_walk_chunks(walk), batch = batch_size(walk, chunks);
+  for (unsigned i = 0; i < walk->source_count; i++)
+    walk->loaded[i] = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, walk->driver.count + 1);
   for (int64_t first = 0; first < chunks; first += batch)
     emit_batch(lowering, walk, first, chunks - first < batch ? chunks - first : batch, compute, user);
 }

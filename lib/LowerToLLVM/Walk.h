@@ -11,6 +11,7 @@ typedef struct tf_walk {
   tf_operand sources[4];
   tf_driver driver;
   tf_access store, loads[4]; /* they point into this struct: it must not move */
+  LLVMValueRef *loaded[4];   /* what each source gave, by the place of a chunk's first position (tf_access_place) */
   bool has_registers;
   bool overlaps; /* a source drives that holds elements which its thread does not see of the destination */
   unsigned inner, width;

@@ -123,11 +123,22 @@ typedef struct tf_cells {
   int32_t *last; /* thread + 1 that handled the cell last */
 } tf_cells;
 
+/* A source and which of its elements the thread at hand holds: those with its mark. */
+typedef struct tf_holder {
+  tf_index_map map;
+  int64_t numel, local, *indices;
+  int32_t *marks;
+} tf_holder;
+
+enum { MOST_SOURCES = 4 };
+
 typedef struct tf_overlap {
   tf_verifier *v;
   tf_arena *scratch;
-  tf_side destination, source;
-  tf_index_map map;
+  tf_side destination;
+  unsigned count; /* of sources: the one in question, then those that restrict what a thread computes */
+  tf_side sources[MOST_SOURCES];
+  tf_holder holders[MOST_SOURCES];
   bool by_index; /* addresses are the indices themselves */
   int64_t shift; /* of the destination's address against the source's */
   int64_t low, span;
@@ -144,7 +155,7 @@ static bool address(const tf_overlap *o, const tf_side *side, int64_t index, int
 
 static bool find_span(tf_overlap *o) {
   int64_t high = INT64_MIN, low = INT64_MAX, at;
-  const tf_side *sides[2] = {&o->destination, &o->source};
+  const tf_side *sides[2] = {&o->destination, &o->sources[0]};
   for (int i = 0; i < 2; i++) {
     int64_t numel = tf_side_span(o->v, sides[i]);
     if (numel < 0 || numel > MOST_SPAN) return false;
@@ -173,22 +184,55 @@ static void touch(const tf_overlap *o, tf_cells *cells, int64_t at, int64_t thre
   cells->flags[at] |= how;
 }
 
+static bool prepare(tf_overlap *o, int64_t *written_count) {
+  int64_t sum = *written_count = tf_side_local_numel(&o->destination);
+  if (sum < 0) return false;
+  for (unsigned i = 0; i < o->count; i++) {
+    tf_holder *h = &o->holders[i];
+    h->numel = tf_side_span(o->v, &o->sources[i]);
+    h->local = tf_side_local_numel(&o->sources[i]);
+    if (h->numel < 0 || h->local < 0 || h->numel > MOST_SPAN || h->local > MOST_SPAN) return false;
+    sum += h->local;
+    h->indices = TF_ARENA_ARRAY(o->scratch, int64_t, h->local + 1);
+    h->marks = TF_ARENA_ARRAY(o->scratch, int32_t, h->numel + 1);
+  }
+  return sum <= MOST_SPAN * 16 / tf_threads_count(&o->v->region.active);
+}
+
+/* Marks what the thread holds; false if it has no place on a mesh. */
+static bool mark(const tf_overlap *o, int64_t thread) {
+  for (unsigned i = 0; i < o->count; i++) {
+    const tf_holder *h = &o->holders[i];
+    if (!tf_side_enumerate(&o->sources[i], -1, thread, h->indices)) return false;
+    for (int64_t n = 0; n < h->local; n++)
+      if (h->indices[n] >= 0 && h->indices[n] < h->numel) h->marks[h->indices[n]] = (int32_t)thread + 1;
+  }
+  return true;
+}
+
+/* Whether the thread computes an element of the destination: it holds what the element takes of every source. */
+static bool computes(const tf_overlap *o, int64_t thread, int64_t index) {
+  for (unsigned i = 0; i < o->count; i++) {
+    const tf_holder *h = &o->holders[i];
+    int64_t at = tf_index_map_apply(&h->map, index);
+    if (at < 0 || at >= h->numel || h->marks[at] != (int32_t)thread + 1) return false;
+  }
+  return true;
+}
+
 static bool enumerate(tf_overlap *o) {
   const tf_thread_set *active = &o->v->region.active;
-  int64_t to = tf_side_local_numel(&o->destination), from = tf_side_local_numel(&o->source), source_numel = 0;
-  source_numel = tf_static_or(tf_type_numel(o->v->context, o->source.type), o->span);
-  if (to < 0 || from < 0 || (to + from) > MOST_SPAN * 16 / tf_threads_count(active)) return false;
-  int64_t *written = TF_ARENA_ARRAY(o->scratch, int64_t, to + 1), *read = TF_ARENA_ARRAY(o->scratch, int64_t, from + 1);
-  int32_t *holds = TF_ARENA_ARRAY(o->scratch, int32_t, source_numel + 1);
+  int64_t to, x, y;
+  if (!prepare(o, &to)) return false;
+  int64_t *written = TF_ARENA_ARRAY(o->scratch, int64_t, to + 1);
   for (int64_t t = tf_threads_next(active, 0); t >= 0; t = tf_threads_next(active, t + 1)) {
-    if (!tf_side_enumerate(&o->destination, -1, t, written) || !tf_side_enumerate(&o->source, -1, t, read)) continue;
+    if (!tf_side_enumerate(&o->destination, -1, t, written) || !mark(o, t)) continue;
     tf_cells *cells = cells_of(o, tf_side_instance(o->v, &o->destination, t));
-    for (int64_t i = 0; i < from; i++)
-      if (read[i] >= 0 && read[i] < source_numel) holds[read[i]] = (int32_t)t + 1;
     for (int64_t i = 0; i < to; i++) {
-      int64_t index = tf_index_map_apply(&o->map, written[i]), x, y;
-      if (index < 0 || index >= source_numel || holds[index] != (int32_t)t + 1) continue;
-      if (!address(o, &o->destination, written[i], o->shift, &x) || !address(o, &o->source, index, 0, &y)) return false;
+      if (!computes(o, t, written[i])) continue;
+      int64_t index = tf_index_map_apply(&o->holders[0].map, written[i]);
+      if (!address(o, &o->destination, written[i], o->shift, &x) || !address(o, &o->sources[0], index, 0, &y))
+        return false;
       touch(o, cells, x, t, WRITTEN);
       touch(o, cells, y, t, READ);
       o->shifted = o->shifted || x != y;
@@ -218,9 +262,27 @@ static void report(tf_overlap *o, const tf_invocation *inv, tf_diag_id row) {
   if (row == TF_DIAG_IN_PLACE) TF_FAIL(v, v->stmt, v->stmt->loc, IN_PLACE, op);
 }
 
-/* True if a fault was reported. */
-static bool check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, const tf_side *source,
-                       bool copy) {
+/* Adds a source; false if its elements cannot be named. */
+static bool add_source(tf_overlap *o, const tf_side *side, bool copy) {
+  o->sources[o->count] = *side;
+  return tf_index_map_of(o->destination.type, side->type, copy, &o->holders[o->count++].map);
+}
+
+/* All CTAs as one, with the sources that restrict the threads where these are dealt to CTAs alike, else without them. */
+static bool reduce_sides(tf_overlap *o) {
+  for (; o->count > 0; o->count--) {
+    tf_index_map maps[MOST_SOURCES];
+    for (unsigned i = 0; i < o->count; i++)
+      maps[i] = o->holders[i].map;
+    if (tf_sides_reduce(o->v->context, &o->destination, o->count, o->sources, maps)) return true;
+  }
+  return false;
+}
+
+/* True if a fault was reported: source `which` against the destination. */
+static bool check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *destination, unsigned count,
+                       const tf_side *sources, unsigned which, bool copy) {
+  const tf_side *source = &sources[which];
   int64_t shift;
   if (tf_type_storage(source->type) != tf_type_storage(destination->type)) return false;
   if (!compare(v, destination->view, source->view, &shift) || begins_differ(v, destination->view)) return false;
@@ -228,11 +290,12 @@ static bool check_pair(tf_verifier *v, const tf_invocation *inv, const tf_side *
   tf_arena_init(&scratch, &v->context->oom);
   tf_overlap *o = TF_ARENA_NEW(&scratch, tf_overlap);
   tf_diag_id row = TF_DIAG_COUNT;
-  *o = (tf_overlap){.v = v, .scratch = &scratch, .destination = *destination, .source = *source, .shift = shift};
+  *o = (tf_overlap){.v = v, .scratch = &scratch, .destination = *destination, .shift = shift};
   o->by_index = shift == 0 && same_form(destination, source);
-  if (tf_index_map_of(destination->type, source->type, copy, &o->map) &&
-      tf_sides_reduce(v->context, &o->destination, 1, &o->source, &o->map) && find_span(o) && enumerate(o))
-    row = verdict(o, copy);
+  bool known = add_source(o, source, copy);
+  for (unsigned i = 0; i < count && i < MOST_SOURCES && known; i++)
+    if (i != which && !sources[i].everything) known = add_source(o, &sources[i], copy);
+  if (known && reduce_sides(o) && find_span(o) && enumerate(o)) row = verdict(o, copy);
   if (row != TF_DIAG_COUNT) report(o, inv, row);
   tf_arena_destroy(&scratch);
   return row != TF_DIAG_COUNT;
@@ -265,6 +328,6 @@ void tf_verify_in_place(tf_verifier *v, const tf_invocation *inv, const tf_side 
                         const tf_side *sources, bool copy) {
   bool reported = false;
   for (unsigned i = 0; i < count; i++)
-    reported |= check_pair(v, inv, destination, &sources[i], copy);
+    reported |= check_pair(v, inv, destination, count, sources, i, copy);
   if (!reported && !v->host) remark_repeated(v, inv, destination, count, sources);
 }

@@ -232,6 +232,29 @@ with {mesh(64)} as m:
         yield Case(f"in-place-{dtype}", ("binary", "unary"), [("x", tensor((131,), dtype))], body, {"x": x}, {"x": (want, 0, 0)}, ci=True)
 
 
+def accumulate_cases():
+    """A plain clipped window in place, with a fragment that says whose its elements are, and a row for all of its rows."""
+    for i, (dtype, r, c) in enumerate(itertools.product(("f32", "f16", "i32"), (5, 8), (29, 40))):
+        rng = generator(f"accumulate{i}")
+        x, b, y = sample(rng, dtype, r * c).reshape(r, c), sample(rng, dtype, c), sample(rng, dtype, r * c).reshape(r, c)
+        body = f"""
+with {mesh(64)} as m:
+    own = T.spread(m, (8, 32), 2)
+    v = T.alloc_tensor(TensorType(shape=(8, 32), dtype="{dtype}", layout=own, storage=rmem))
+    for j in range(0, {c}, 32):
+        w = T.tensor_view(y, 0, j, shape=(8, 32), clip=1)
+        T.copy(T.tensor_view(x, 0, j, shape=(8, 32), clip=1), v)
+        T.binary(v, T.tensor_view(b, j, shape=(32,), clip=1), v, kind="sub")
+        T.binary(v, w, w, kind="sub")
+        T.binary(w, T.tensor_view(b, j, shape=(32,), clip=1), T.tensor_view(z, 0, j, shape=(8, 32), layout=own, clip=1), kind="max")
+"""
+        low = binary("sub", binary("sub", x, dtype, np.broadcast_to(b, (r, c)), dtype, dtype), dtype, y, dtype, dtype)
+        high = binary("max", low, dtype, np.broadcast_to(b, (r, c)), dtype, dtype)
+        yield Case(f"accumulate-{dtype}-{r}x{c}", ("binary", "copy"), [("x", tensor((r, c), dtype)), ("b", tensor((c,), dtype)),
+                   ("y", tensor((r, c), dtype)), ("z", tensor((r, c), dtype))], body, {"x": x, "b": b, "y": y},
+                   {"y": (low, 0, 0), "z": (high, 0, 0)}, ci=i % 4 == 1)
+
+
 def cases():
     yield from binary_cases()
     yield from scalar_cases()
@@ -249,3 +272,4 @@ def cases():
     yield from broadcast_cases()
     yield from iota_cases()
     yield from in_place_cases()
+    yield from accumulate_cases()
