@@ -1,6 +1,8 @@
 /* Inference by op, and the operand checks that the op table alone decides. */
 #include "IR/Infer.h"
 
+#include "IR/KindTables.h"
+
 static bool is_tensor(const tf_expr *expr) {
   return tf_type_is_tensor(expr->type) && !tf_type_is_scalar(expr->type);
 }
@@ -66,13 +68,40 @@ const char *tf_expr_describe(tf_context *context, const tf_expr *expr) {
   return "no value";
 }
 
+/* The op as the text has it: operators by their sign. */
+static const char *spelling(tf_context *context, const tf_invocation *invocation) {
+  bool binary = invocation->op == TF_OP_SCALAR_BINARY, unary = invocation->op == TF_OP_SCALAR_UNARY;
+  if (!binary && !unary) return tf_op_get_info(invocation->op)->name;
+  int64_t kind = invocation->attrs[binary ? TF_ATTRIBUTE_SCALAR_BINARY_kind : TF_ATTRIBUTE_SCALAR_UNARY_kind].i;
+  return tf_arena_printf(&context->arena, "'%s'",
+                         binary ? tf_scalar_binary_spelling((tf_scalar_binary_kind)kind)
+                                : tf_scalar_unary_spelling((tf_scalar_unary_kind)kind));
+}
+
+/* What computes with tensors where an operator meets one. */
+static const char *tensor_op(tf_context *context, const tf_invocation *invocation, const tf_expr *operand) {
+  tf_binary_kind binary;
+  tf_unary_kind unary;
+  const char *name, *op = NULL;
+  if (!operand || !is_tensor(operand)) return "";
+  if (invocation->op == TF_OP_SCALAR_BINARY) {
+    name = tf_scalar_binary_name((tf_scalar_binary_kind)invocation->attrs[TF_ATTRIBUTE_SCALAR_BINARY_kind].i);
+    op = tf_binary_from_name(name, &binary) ? "binary(lhs, rhs, dst" : NULL;
+  } else if (invocation->op == TF_OP_SCALAR_UNARY) {
+    name = tf_scalar_unary_name((tf_scalar_unary_kind)invocation->attrs[TF_ATTRIBUTE_SCALAR_UNARY_kind].i);
+    op = tf_unary_from_name(name, &unary) ? "unary(src, dst" : NULL;
+  }
+  return op ? tf_arena_printf(&context->arena, "; T.%s, kind=\"%s\") computes with tensors", op, name) : "";
+}
+
 static bool check_operand(tf_context *context, const tf_invocation *invocation, const tf_operand_info *info,
                           const tf_expr *operand) {
   if (!operand && info->arity == TF_ARITY_OPTIONAL) return true;
   if (operand && satisfies(operand, info->predicate)) return true;
-  tf_loc loc = operand && operand->loc.line ? operand->loc : invocation->loc;
-  tf_report(context, loc, OPERAND_KIND, info->name, tf_op_get_info(invocation->op)->name, wanted[info->predicate],
-            tf_expr_describe(context, operand));
+  bool own_place = operand && operand->loc.line && operand->kind != TF_EXPR_VAR; /* a variable's is where it is bound */
+  tf_report(context, own_place ? operand->loc : invocation->loc, OPERAND_KIND, info->name,
+            spelling(context, invocation), wanted[info->predicate], tf_expr_describe(context, operand),
+            tensor_op(context, invocation, operand));
   return false;
 }
 

@@ -103,7 +103,7 @@ void tf_rebindings_suspend(tf_elab *e, size_t mark);
 void tf_rebindings_resume(tf_elab *e, size_t mark);
 /* Forgets them at the end of a function. */
 void tf_rebindings_clear(tf_elab *e);
-/* "; did you mean 'x'?" for a name that is close to a known one, else "". */
+/* "; did you mean 'x'?" for a name that is close to a known one, "; write T.unary(…, kind="x")" for a kind, else "". */
 const char *tf_suggest(tf_elab *e, const char *name);
 
 /* ---- Expressions (ElaborateExpr.c, ElaborateScalar.c) ---- */

@@ -123,6 +123,10 @@ static tf_value special_call(tf_elab *e, tf_special special, const tf_call_site 
     return tf_eval_math(e, special, site, count, args);
   case TF_SPECIAL_SHAPE_OF:
     return shape_of(e, site, count, args);
+  case TF_SPECIAL_TENSOR:
+  case TF_SPECIAL_CONST_TENSOR:
+    tf_report(e->context, site->loc, TENSOR_FORM);
+    return TF_VALUE_OF_ERROR;
   default:
     tf_report(e->context, site->loc, EFFECT_AS_VALUE, site->name);
     return TF_VALUE_OF_ERROR;
@@ -169,7 +173,7 @@ const tf_expr *tf_function_argument(tf_elab *e, const tf_argument *arg, const tf
 static bool no_keywords(tf_elab *e, const char *name, unsigned count, const tf_argument *args) {
   for (unsigned i = 0; i < count; i++) {
     if (!args[i].keyword) continue;
-    tf_report(e->context, args[i].loc, CALL_KEYWORD, name, args[i].keyword);
+    tf_report(e->context, args[i].loc, CALL_KEYWORD, name, args[i].keyword, ": arguments stand in order");
     return false;
   }
   return true;
@@ -194,7 +198,8 @@ static bool place_keywords(tf_elab *e, const tf_call_site *site, unsigned param_
       if (at < param_count)
         tf_report(e->context, arg->loc, CALL_TWICE, site->name, params[at]);
       else if (arg->keyword)
-        tf_report(e->context, arg->loc, CALL_KEYWORD, site->name, arg->keyword);
+        tf_report(e->context, arg->loc, CALL_KEYWORD, site->name, arg->keyword,
+                  tf_takes_text(e->context, param_count, params));
       else
         tf_report(e->context, site->loc, CALL_COUNT, site->name, "", param_count, *count);
       return false;

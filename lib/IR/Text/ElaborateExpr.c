@@ -142,6 +142,19 @@ static tf_value intrinsic_member(tf_elab *e, const tf_value *object, const char 
   return binding && binding->value.kind == TF_VALUE_INTRINSIC ? binding->value : TF_VALUE_OF_ERROR;
 }
 
+/* What the object has instead. */
+static const char *attribute_text(tf_elab *e, const tf_value *object, const char *name) {
+  if (object->kind == TF_VALUE_PATH) return tf_suggest(e, name);
+  if (object->kind != TF_VALUE_MESH) return "";
+  const tf_mesh *mesh = object->mesh.mesh;
+  if (tf_mesh_axis_count(mesh) == 0 || !tf_mesh_axis_name(mesh, 0)) return ": its axes have no names";
+  tf_string text;
+  tf_string_init(&text, e->scratch);
+  for (unsigned i = 0; i < tf_mesh_axis_count(mesh); i++)
+    tf_string_printf(&text, "%s%s", i ? ", " : ": its axes are ", tf_mesh_axis_name(mesh, i));
+  return text.text;
+}
+
 static tf_value eval_attribute(tf_elab *e, const tf_node *node) {
   tf_value object = tf_eval(e, node->attribute.object);
   const char *name = node->attribute.name;
@@ -149,9 +162,8 @@ static tf_value eval_attribute(tf_elab *e, const tf_node *node) {
   tf_value value = attribute_of(e, &object, name, node->loc);
   if (value.kind == TF_VALUE_ERROR) value = intrinsic_member(e, &object, name);
   if (value.kind != TF_VALUE_ERROR) return value;
-  bool is_path = object.kind == TF_VALUE_PATH;
-  tf_report(e->context, node->attribute.name_loc, NAME_ATTRIBUTE, is_path ? object.path : tf_value_describe(&object),
-            name, is_path ? tf_suggest(e, name) : "");
+  const char *what = object.kind == TF_VALUE_PATH ? object.path : tf_value_describe(&object);
+  tf_report(e->context, node->attribute.name_loc, NAME_ATTRIBUTE, what, name, attribute_text(e, &object, name));
   return value;
 }
 
@@ -219,9 +231,10 @@ static tf_value eval_subscript(tf_elab *e, const tf_node *node) {
     if (name.kind == TF_NAME_SPECIAL && (is_const || name.index == TF_SPECIAL_TENSOR))
       return tf_eval_tensor(e, node, is_const);
   }
-  bool is_tensor = object.kind == TF_VALUE_EXPR;
-  tf_report(e->context, node->loc, SUBSCRIPT, tf_value_describe(&object),
-            is_tensor ? "; T.load reads an element, T.tensor_view names a window" : "");
+  const char *instead = "";
+  if (object.kind == TF_VALUE_EXPR) instead = "; T.load reads an element, T.tensor_view names a window";
+  if (object.kind == TF_VALUE_FUNCTION) instead = "; launch(kernel, …, grid=, block=) names a launch's extents";
+  tf_report(e->context, node->loc, SUBSCRIPT, tf_value_describe(&object), instead);
   return TF_VALUE_OF_ERROR;
 }
 

@@ -29,6 +29,14 @@ static bool read_extents(tf_elab *e, const tf_call_site *site, const tf_argument
   return true;
 }
 
+static const char *launch_takes(tf_context *context) {
+  const tf_op_info *info = tf_op_get_info(TF_OP_LAUNCH);
+  const char *names[8] = {"grid", "block"};
+  for (unsigned i = 0; i < info->attr_count && i < 6; i++)
+    names[i + 2] = info->attrs[i].name;
+  return tf_takes_text(context, info->attr_count + 2, names);
+}
+
 /* The keyword arguments: grid, block, and the op's attributes. */
 static bool read_launch_keywords(tf_elab *e, const tf_call_site *site, unsigned count, const tf_argument *args,
                                  const tf_expr **extents, tf_attr *attrs) {
@@ -47,7 +55,7 @@ static bool read_launch_keywords(tf_elab *e, const tf_call_site *site, unsigned 
     } else if (attr) {
       good &= tf_attribute(e, attr, site, &args[i], &attrs[attr - info->attrs]);
     } else {
-      tf_report(e->context, args[i].loc, CALL_KEYWORD, site->name, args[i].keyword);
+      tf_report(e->context, args[i].loc, CALL_KEYWORD, site->name, args[i].keyword, launch_takes(e->context));
       good = false;
     }
   }

@@ -17,8 +17,20 @@ typedef struct annotation {
 } annotation;
 
 static bool refuse_item(tf_elab *e, tf_loc loc, const char *wanted, const tf_value *value) {
-  if (value->kind != TF_VALUE_ERROR) tf_report(e->context, loc, TENSOR_ITEM, wanted, tf_value_describe(value));
+  if (value->kind != TF_VALUE_ERROR) tf_report(e->context, loc, TENSOR_ITEM, wanted, tf_value_tell(e->context, value));
   return false;
+}
+
+/* The extent that is none, where the shape is written out. */
+static bool refuse_shape(tf_elab *e, const tf_node *node, const tf_value *value) {
+  static const char wanted[] = "a shape of integers and dims";
+  bool listed = value->kind == TF_VALUE_LIST && node->kind == TF_NODE_TUPLE && node->list.count == value->list.count;
+  for (unsigned i = 0; listed && i < value->list.count; i++) {
+    const tf_value *item = &value->list.items[i];
+    if (item->kind != TF_VALUE_PLACED && !tf_value_dim(e->context, item))
+      return refuse_item(e, node->list.items[i]->loc, wanted, item);
+  }
+  return refuse_item(e, node->loc, wanted, value);
 }
 
 static bool read_shape(annotation *a, const tf_node *node) {
@@ -26,7 +38,7 @@ static bool read_shape(annotation *a, const tf_node *node) {
   tf_value value = tf_eval_static(a->e, node, "a shape");
   if (value.kind == TF_VALUE_ERROR) return false;
   if (tf_value_to_dealt_shape(a->e->context, &value, &a->shape, &a->dealt, &reason)) return true;
-  if (!reason) return refuse_item(a->e, node->loc, "a shape of integers and dims", &value);
+  if (!reason) return refuse_shape(a->e, node, &value);
   tf_report(a->e->context, node->loc, CALL_REFUSED, "Tensor", reason);
   return false;
 }

@@ -25,6 +25,16 @@ static bool is_scalar_like(const tf_value *v) {
          v->kind == TF_VALUE_BOOL;
 }
 
+static const char *op_takes(tf_context *context, const tf_op_info *info) {
+  const char *names[2 * MAX_SLOTS];
+  unsigned count = 0;
+  for (unsigned i = 0; i < info->operand_count; i++)
+    if (info->operands[i].arity != TF_ARITY_VARIADIC) names[count++] = info->operands[i].name;
+  for (unsigned i = 0; i < info->attr_count; i++)
+    names[count++] = info->attrs[i].name;
+  return tf_takes_text(context, count, names);
+}
+
 /* Keywords to their slots. False after a report. */
 static bool assign_keywords(const tf_op_info *info, const tf_call_site *site, unsigned count, const tf_argument *args,
                             assignment *out) {
@@ -37,7 +47,7 @@ static bool assign_keywords(const tf_op_info *info, const tf_call_site *site, un
     for (unsigned i = 0; i < info->attr_count; i++)
       if (strcmp(info->attrs[i].name, args[a].keyword) == 0) slot = &out->attrs[i];
     if (!slot) {
-      tf_report(site->context, args[a].loc, CALL_KEYWORD, site->name, args[a].keyword);
+      tf_report(site->context, args[a].loc, CALL_KEYWORD, site->name, args[a].keyword, op_takes(site->context, info));
       return false;
     }
     *slot = (int)a;
@@ -132,9 +142,8 @@ static const tf_expr **operands(tf_elab *e, const tf_op_info *info, const tf_cal
 static bool refuse(tf_elab *e, const tf_attr_info *info, const tf_call_site *site, const tf_argument *arg,
                    const char *wanted) {
   const tf_value *value = &arg->value;
-  const char *got = value->kind == TF_VALUE_STRING ? tf_value_print(e->context, value) : tf_value_describe(value);
   if (value->kind != TF_VALUE_ERROR)
-    tf_report(e->context, arg->loc, CALL_ARGUMENT, info->name, site->name, wanted, got);
+    tf_report(e->context, arg->loc, CALL_ARGUMENT, info->name, site->name, wanted, tf_value_tell(e->context, value));
   return false;
 }
 
@@ -173,6 +182,21 @@ static bool kind_attribute(const tf_attr_info *info, const tf_value *value, tf_a
     out->i = reduce;
     return true;
   }
+}
+
+static const char *kinds_text(tf_elab *e, tf_attr_kind kind) {
+  tf_string text;
+  bool binary = kind == TF_ATTR_BINARY, unary = kind == TF_ATTR_UNARY;
+  int count = binary ? TF_BINARY_COUNT : unary ? TF_UNARY_COUNT : TF_REDUCE_COUNT;
+  tf_string_init(&text, e->scratch);
+  tf_string_puts(&text, binary ? "a BinaryKind (" : unary ? "a UnaryKind (" : "a ReduceKind (");
+  for (int i = 0; i < count; i++)
+    tf_string_printf(&text, "%s%s", i ? " " : "",
+                     binary  ? tf_binary_name((tf_binary_kind)i)
+                     : unary ? tf_unary_name((tf_unary_kind)i)
+                             : tf_reduce_name((tf_reduce_kind)i));
+  tf_string_puts(&text, ")");
+  return text.text;
 }
 
 static bool literal_attribute(tf_elab *e, const tf_argument *arg, tf_attr *out) {
@@ -219,10 +243,7 @@ static bool number_attribute(tf_elab *e, const tf_attr_info *info, const tf_call
     return out->dim || (value->kind == TF_VALUE_INT && value->i == 0) ||
            refuse(e, info, site, arg, "an integer or a dim");
   default:
-    return kind_attribute(info, value, out) || refuse(e, info, site, arg,
-                                                      info->kind == TF_ATTR_BINARY  ? "a BinaryKind such as \"add\""
-                                                      : info->kind == TF_ATTR_UNARY ? "a UnaryKind such as \"exp\""
-                                                                                    : "a ReduceKind such as \"sum\"");
+    return kind_attribute(info, value, out) || refuse(e, info, site, arg, kinds_text(e, info->kind));
   }
 }
 

@@ -231,7 +231,7 @@ tf_value tf_eval_math(tf_elab *e, tf_special special, const tf_call_site *site, 
   bool any = special != TF_SPECIAL_CEILDIV && least == 2;
   for (unsigned i = 0; i < count; i++)
     if (args[i].keyword) {
-      tf_report(e->context, args[i].loc, CALL_KEYWORD, site->name, args[i].keyword);
+      tf_report(e->context, args[i].loc, CALL_KEYWORD, site->name, args[i].keyword, ": arguments stand in order");
       return error();
     }
   if (count < least || (count > least && !any)) {

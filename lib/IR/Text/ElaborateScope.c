@@ -195,8 +195,23 @@ static suggestion suggestion_for(const char *name) {
   return (suggestion){name, NULL, strlen(name) < 4 ? 2 : 3};
 }
 
+/* What computes it, where the name is a kind of an op and not one itself. */
+static const char *kind_text(tf_elab *e, const char *name) {
+  tf_binary_kind binary;
+  tf_unary_kind unary;
+  tf_reduce_kind reduce;
+  const char *op = NULL;
+  if (tf_unary_from_name(name, &unary)) op = "unary(src, dst";
+  if (tf_binary_from_name(name, &binary)) op = "binary(lhs, rhs, dst";
+  if (tf_reduce_from_name(name, &reduce)) op = "reduce(src, dst, axes=…";
+  return op ? tf_arena_printf(e->scratch, "; write T.%s, kind=\"%s\")", op, name) : NULL;
+}
+
 const char *tf_suggest(tf_elab *e, const char *name) {
   suggestion s = suggestion_for(name);
+  const char *kind = kind_text(e, name);
+  if (kind) return kind;
+  if (strcmp(name, "where") == 0) return "; write T.select(cond, a, b, dst), or 'a if cond else b' for scalars";
   for (size_t i = 0; i < e->symbols.count && i < 1000; i++) /* a help, not a search engine */
     if (e->symbols.items[i].top) consider(&s, e->symbols.items[i].name);
   tf_name_each(consider, &s);

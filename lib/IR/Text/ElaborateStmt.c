@@ -53,7 +53,6 @@ static bool read_range(tf_elab *e, const tf_node *head, const tf_expr **out) {
   bool is_range = false;
   if (head->kind == TF_NODE_CALL) {
     tf_value callee = tf_eval(e, head->call.callee);
-    if (callee.kind == TF_VALUE_ERROR) return false;
     tf_name name = {.kind = TF_NAME_UNKNOWN};
     if (callee.kind == TF_VALUE_PATH) name = tf_name_resolve(e->context, callee.path);
     is_range = name.kind == TF_NAME_SPECIAL && name.index == TF_SPECIAL_RANGE;

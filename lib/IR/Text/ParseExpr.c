@@ -167,6 +167,13 @@ static tf_node *parse_keyword_atom(tf_parser *p) {
   }
 }
 
+/* Whether the operator stands here for a second time, as in C's && and ||. */
+static bool is_doubled(const tf_parser *p, tf_operator op) {
+  const tf_token *token = tf_parser_token(p);
+  return p->at > 0 && tf_parser_at(p, op) && token[-1].end == token->start &&
+         p->text[token[-1].start] == p->text[token->start];
+}
+
 static tf_node *parse_atom(tf_parser *p) {
   const tf_token *token = tf_parser_token(p);
   tf_node *node;
@@ -193,6 +200,8 @@ static tf_node *parse_atom(tf_parser *p) {
     p->at++;
     return tf_parser_close(p, node);
   }
+  if (is_doubled(p, TF_PUNCT_BIT_AND)) return unsupported(p, "'&&'", "; write 'and'");
+  if (is_doubled(p, TF_PUNCT_BIT_OR)) return unsupported(p, "'||'", "; write 'or'");
   tf_parser_unexpected(p, "an expression");
   return tf_parser_error_node(p);
 }

@@ -9,6 +9,7 @@
 #include "Support/Context.h"
 
 #define MAX_PARAMETERS 4
+#define MOST_SHOWN     60 /* bytes of a faulty value in a message */
 
 static const struct {
   tf_builtin_fn *function;
@@ -38,11 +39,16 @@ static unsigned read_parameters(tf_context *context, const char *text, parameter
   return count;
 }
 
-static bool refuse_argument(const tf_call_site *site, const tf_argument *argument, unsigned most) {
+static bool refuse_argument(const tf_call_site *site, const tf_argument *argument, const parameter *parameters,
+                            unsigned count) {
+  const char *names[MAX_PARAMETERS];
+  for (unsigned i = 0; i < count; i++)
+    names[i] = parameters[i].name;
   if (argument->keyword)
-    tf_report(site->context, argument->loc, CALL_KEYWORD, site->name, argument->keyword);
+    tf_report(site->context, argument->loc, CALL_KEYWORD, site->name, argument->keyword,
+              tf_takes_text(site->context, count, names));
   else
-    tf_report(site->context, argument->loc, CALL_TOO_MANY, site->name, most);
+    tf_report(site->context, argument->loc, CALL_TOO_MANY, site->name, count);
   return false;
 }
 
@@ -86,7 +92,7 @@ static bool bind_arguments(const tf_call_site *site, const parameter *parameters
       }
     }
     int at = position_of(&args[i], parameters, count, &next);
-    if (at < 0) return refuse_argument(site, &args[i], count);
+    if (at < 0) return refuse_argument(site, &args[i], parameters, count);
     if (filled[at]) {
       tf_report(site->context, args[i].loc, CALL_TWICE, site->name, parameters[at].name);
       return false;
@@ -118,9 +124,25 @@ tf_value tf_builtin_call(unsigned index, const tf_call_site *site, unsigned coun
 }
 
 /* ---- Reading arguments ---- */
+const char *tf_takes_text(tf_context *context, unsigned count, const char *const *names) {
+  tf_string text;
+  tf_string_init(&text, &context->arena);
+  for (unsigned i = 0; i < count; i++)
+    tf_string_printf(&text, "%s%s", i ? ", " : ": it takes ", names[i]);
+  return count ? text.text : "";
+}
+
+const char *tf_value_tell(tf_context *context, const tf_value *value) {
+  if (value->kind == TF_VALUE_PATH)
+    return tf_arena_printf(&context->arena, "'%s', a name of the language", value->path);
+  bool shown = value->kind == TF_VALUE_STRING || value->kind == TF_VALUE_LIST;
+  const char *text = shown ? tf_value_print(context, value) : NULL;
+  return text && strlen(text) <= MOST_SHOWN ? text : tf_value_describe(value);
+}
+
 tf_value tf_bad_argument(const tf_bound_args *args, unsigned index, const char *wanted) {
   tf_report(args->site->context, args->locs[index], CALL_ARGUMENT, args->names[index], args->site->name, wanted,
-            tf_value_describe(&args->values[index]));
+            tf_value_tell(args->site->context, &args->values[index]));
   return TF_VALUE_OF_ERROR;
 }
 

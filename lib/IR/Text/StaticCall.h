@@ -60,6 +60,10 @@ typedef tf_value tf_builtin_fn(const tf_bound_args *args);
 #include "IR/Text/StaticBuiltins.def"
 
 /* ---- Reading arguments: each reports what was wanted of which parameter, and returns false ---- */
+/* ": it takes a, b" behind a message about an argument by name. */
+const char *tf_takes_text(tf_context *context, unsigned count, const char *const *names);
+/* A value in a message: short strings, tuples and names as they are written, others by tf_value_describe. */
+const char *tf_value_tell(tf_context *context, const tf_value *value);
 tf_value tf_bad_argument(const tf_bound_args *args, unsigned index, const char *wanted);
 bool tf_argument_dim(const tf_bound_args *args, unsigned index, const tf_dim **out);
 bool tf_argument_int(const tf_bound_args *args, unsigned index, int64_t *out);

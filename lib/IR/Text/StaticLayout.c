@@ -71,6 +71,13 @@ typedef struct dealt {
   } extents; /* of the layout */
 } dealt;
 
+static const char *indivisible(const dealt *d, const tf_placed *placed, const tf_dim *rest, const tf_dim *extent) {
+  return tf_arena_printf(
+      &d->context->arena,
+      "the extent %s is not divisible by the extents of the mesh axes that it is dealt over: %s over %s",
+      tf_dim_print(d->context, placed->extent), tf_dim_print(d->context, rest), tf_dim_print(d->context, extent));
+}
+
 static bool deal_one(dealt *d, const tf_placed *placed, const char **reason) {
   const tf_dim *rest = placed->extent;
   if (placed->axes[0].mesh != d->mesh) return *reason = "one layout names several meshes", false;
@@ -79,7 +86,7 @@ static bool deal_one(dealt *d, const tf_placed *placed, const char **reason) {
     const tf_dim *extent = tf_mesh_axis_extent(d->mesh, axis);
     const tf_dim *quotient = tf_dim_binary(d->context, TF_DIM_FLOOR_DIV, rest, extent);
     if (!quotient || tf_dim_binary(d->context, TF_DIM_MUL, quotient, extent) != rest)
-      return *reason = "an extent is not divisible by the extents of the mesh axes that it is dealt over", false;
+      return *reason = indivisible(d, placed, rest, extent), false;
     if (d->attrs[axis].kind == TF_SHARD_SPLIT) return *reason = "a mesh axis is used twice", false;
     d->attrs[axis] = (tf_shard_attr){TF_SHARD_SPLIT, (unsigned)d->extents.count, (tf_reduce_kind)0};
     TF_VEC_PUSH(&d->context->arena, &d->extents, extent);

@@ -104,7 +104,7 @@ const char *tf_value_describe(const tf_value *value) {
       [TF_VALUE_LAUNCH_ATTR_KIND] = "a CudaLaunchAttr",
       [TF_VALUE_LAUNCH_ATTRS] = "launch attributes",
       [TF_VALUE_MMA_OP] = "an MMA instruction",
-      [TF_VALUE_MESH_AXIS] = "a mesh axis",
+      [TF_VALUE_MESH_AXIS] = "a mesh axis (T.coord gives the coordinate on it)",
       [TF_VALUE_PLACED] = "an extent dealt over a mesh",
       [TF_VALUE_EXPR] = "a run-time value",
       [TF_VALUE_PATH] = "a name of the language",
