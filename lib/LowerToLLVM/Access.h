@@ -91,13 +91,15 @@ int64_t tf_driver_local_digit(const tf_driver *driver, int64_t position, unsigne
 typedef struct tf_access {
   const tf_tensor *tensor;
   const tf_driver *driver;
-  const int32_t *registers;         /* register tensors: the number that holds each position */
-  LLVMValueRef table;               /* registers that differ between threads: numbers by thread and position */
-  LLVMValueRef start;               /* what is the same for all threads and positions, as an offset; null: 0 */
-  int64_t divisor;                  /* divides start; 0: it is 0 */
-  struct tf_projection *projection; /* memory tensors: what the element adds to it; Project.h */
-  LLVMValueRef pointer;             /* pointer of start and the thread's digits; null with a swizzle */
-  struct tf_projection *clips;      /* coordinates of the view's clipped axes, without the window's starts */
+  const int32_t *registers; /* register tensors: the number that holds each position */
+  LLVMValueRef table;       /* registers that differ between threads: numbers by thread and position, or, with a
+                                       projection, by logical index */
+  LLVMValueRef start;       /* what is the same for all threads and positions, as an offset; null: 0 */
+  int64_t divisor;          /* divides start; 0: it is 0 */
+  struct tf_projection
+      *projection;      /* memory tensors: what the element adds to it; with a table: the logical index; Project.h */
+  LLVMValueRef pointer; /* pointer of start and the thread's digits; null with a swizzle */
+  struct tf_projection *clips; /* coordinates of the view's clipped axes, without the window's starts */
 } tf_access;
 
 /* How a tensor is reached from the driver's positions, with NumPy's broadcasting from the tensor's shape to the

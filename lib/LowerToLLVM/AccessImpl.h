@@ -39,6 +39,9 @@ bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_
 /* A register tensor addressed like memory, which puts it into local memory (and says so): for elements that are not at the same
  * position for all threads. False if its values are not numbered by strides. */
 bool tf_access_indexed(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
+/* The same for values that are numbered in any other way: a table says which one an element is. False if the thread does not hold
+ * the whole tensor, or the table would be too large. */
+bool tf_access_by_index(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out);
 /* Restricts the driver, thread by thread, to the elements that the thread sees of another tensor, too. False if that is symbolic
  * or too large. The rest do not exist for it; how wide chunks may be, seen_width says. */
 bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driver *driver);

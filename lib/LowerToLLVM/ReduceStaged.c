@@ -3,9 +3,16 @@
  *   every thread stores what it holds of the source      tile[logical index]
  *   barrier
  *   every thread computes the results that it writes, from the tile
- *   barrier                                               the tile may be written again */
-#include "LowerToLLVM/Intrinsics.h"
+ *   barrier                                               the tile may be written again
+ *
+ * A Partial source has a share in every thread along some mesh axes. The tile has these axes, too, in front, and they are reduced
+ * like the others. */
 #include "LowerToLLVM/Reduce.h"
+
+#include <string.h>
+
+#include "IR/Target.h"
+#include "LowerToLLVM/Intrinsics.h"
 
 static int64_t static_of(const tf_dim *dim, int64_t otherwise) {
   int64_t value;
@@ -37,6 +44,80 @@ static bool make_tensor(tf_lowering *lowering, unsigned rank, const tf_dim *cons
                      .alignment = 16};
   return true;
 }
+
+/* ---- Shares ---- */
+
+/* Factors of the source with one more axis in front, which the mesh axis walks. */
+static const tf_ownership *shared_out(tf_lowering *lowering, const tf_reduction *r, unsigned mesh_axis,
+                                      const tf_dim *extent) {
+  tf_context *context = lowering->context;
+  tf_ownership *own = TF_ARENA_NEW(&context->arena, tf_ownership);
+  *own = *r->source.view->ownership;
+  for (unsigned i = 0; i < own->factor_count; i++)
+    if (own->factors[i].shape_axis >= 0) own->factors[i].shape_axis++;
+  own->factors[own->factor_count++] = (tf_factor){.extent = extent,
+                                                  .step = tf_type_numel(context, r->source.type),
+                                                  .unit = tf_dim_int(context, 1),
+                                                  .mesh_axis = (int)mesh_axis,
+                                                  .divisor = 1};
+  return own;
+}
+
+/* The strides with one of 0 in front or, for digits, behind; null stays null. */
+static const tf_dim *const *with_zero(tf_context *context, unsigned count, const tf_dim *const *strides,
+                                      bool in_front) {
+  const tf_dim **out = TF_ARENA_ARRAY(&context->arena, const tf_dim *, count + 1);
+  if (!strides) return NULL;
+  for (unsigned i = 0; i < count; i++)
+    out[i + in_front] = strides[i];
+  out[in_front ? 0 : count] = tf_dim_int(context, 0);
+  return out;
+}
+
+static void shift_clips(tf_context *context, tf_view *view) {
+  tf_view_clip *clips = TF_ARENA_ARRAY(&context->arena, tf_view_clip, view->clip_count);
+  for (unsigned i = 0; i < view->clip_count; i++) {
+    clips[i] = view->clips[i];
+    if (clips[i].axis >= 0) clips[i].axis++;
+  }
+  view->clips = clips;
+}
+
+/* The reduction over one more axis, in front: the shares that the mesh axis tells apart. False if the source's elements are known
+ * by enumeration only, or there is no room. */
+static bool add_share_axis(tf_lowering *lowering, tf_reduction *r, unsigned mesh_axis) {
+  tf_context *context = lowering->context;
+  const tf_ownership *ownership = r->source.view->ownership;
+  const tf_dim *extent = tf_mesh_axis_extent(ownership->mesh, mesh_axis), *shape[TF_MAX_RANK];
+  bool has_room = r->rank < TF_MAX_RANK && ownership->factor_count < TF_MAX_FACTORS;
+  if (extent == tf_dim_int(context, 1)) return true;
+  if (!has_room || ownership->exact || r->source.view->address_layout) return false;
+  tf_view *view = TF_ARENA_NEW(&context->arena, tf_view);
+  shape[0] = extent;
+  for (unsigned axis = 0; axis < r->rank; axis++)
+    shape[axis + 1] = r->shape[axis];
+  *view = *r->source.view;
+  view->type = tf_type_tensor(context, r->rank + 1, shape, r->in, NULL, r->source.storage);
+  view->strides = with_zero(context, r->rank, view->strides, true);
+  view->digit_strides = with_zero(context, ownership->factor_count, view->digit_strides, false);
+  view->ownership = shared_out(lowering, r, mesh_axis, extent);
+  shift_clips(context, view);
+  memmove(&r->reduced[1], &r->reduced[0], r->rank++ * sizeof r->reduced[0]);
+  r->reduced[0] = true;
+  r->source.view = view;
+  r->source.type = view->type;
+  r->shape = tf_type_shape(view->type);
+  return true;
+}
+
+static bool add_share_axes(tf_lowering *lowering, tf_reduction *r) {
+  const tf_layout *layout = tf_type_layout(r->source.type);
+  for (unsigned i = 0; tf_layout_is_shard(layout) && i < tf_layout_attr_count(layout); i++)
+    if (tf_layout_attr(layout, i).kind == TF_SHARD_PARTIAL && !add_share_axis(lowering, r, i)) return false;
+  return true;
+}
+
+/* ---- The tile ---- */
 
 /* The rows' tensor, each thread's part of it: the source's factors on the axes that are kept. False if some cross axes. */
 static bool distribute(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *rows, tf_tensor *out) {
@@ -161,6 +242,19 @@ static int64_t round_up(int64_t bytes) {
   return (bytes + 15) / 16 * 16;
 }
 
+/* Of no use if it is more than a block has: said here, where the statement is known. */
+static LLVMValueRef allocate(tf_lowering *lowering, int64_t bytes) {
+  const tf_target *target = lowering->module->target;
+  int64_t limit = tf_target_smem_limit(target);
+  if (bytes > limit) {
+    tf_report(lowering->context, lowering->loc, LOWER_STAGE, (long long)bytes, tf_target_name(target),
+              (long long)limit);
+    tf_lower_fail(lowering);
+    bytes = 16;
+  }
+  return tf_shared_allocate(lowering, NULL, bytes, 16);
+}
+
 bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) {
   tf_context *context = lowering->context;
   const tf_dim *kept[TF_MAX_RANK];
@@ -175,7 +269,7 @@ bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) 
           bytes = tile + round_up(results * tf_dtype_bytes(r->accumulator));
   int64_t warps = out->by_warp ? (lowering->region.geometry->block + 31) / 32 : 1;
   LLVMTypeRef byte = tf_llvm_int(lowering, 8);
-  LLVMValueRef base = tf_shared_allocate(lowering, NULL, bytes * warps, 16), after = tf_llvm_i32(lowering, tile);
+  LLVMValueRef base = allocate(lowering, bytes * warps), after = tf_llvm_i32(lowering, tile);
   if (out->by_warp) {
     LLVMValueRef warp = tf_lower_program_id(lowering, TF_LEVEL_WARP);
     LLVMValueRef own = LLVMBuildMul(lowering->builder, warp, tf_llvm_i32(lowering, bytes), "");
@@ -196,8 +290,8 @@ bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) 
 
 bool tf_reduce_staged(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination) {
   tf_stage *stage = TF_ARENA_NEW(lowering->arena, tf_stage);
-  if (!tf_stage_make(lowering, r, stage)) return false;
   tf_reduction from_tile = *r;
+  if (!add_share_axes(lowering, &from_tile) || !tf_stage_make(lowering, &from_tile, stage)) return false;
   from_tile.source = stage->tile;
   bool fine = tf_reduce_visible(lowering, &from_tile, destination);
   tf_stage_wait(lowering, stage);

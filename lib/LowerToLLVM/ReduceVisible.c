@@ -96,7 +96,9 @@ static bool access_source(tf_lowering *lowering, visible *v) {
     by_index[logical[i]] = numbers[i];
   tf_affine_make(lowering->context, v->both.rank, v->both.shape, NULL, &identity);
   tf_projection_make(lowering, &v->both, &identity, 32, true, &projection);
-  if (projection.base) return tf_access_indexed(lowering, source, &v->both, &v->load); /* it depends on the thread */
+  if (projection.base) /* it depends on the thread */
+    return tf_access_indexed(lowering, source, &v->both, &v->load) ||
+           tf_access_by_index(lowering, source, &v->both, &v->load);
   for (int64_t p = 0; p < v->both.count; p++)
     registers[p] = by_index[static_of(tf_projection_static(lowering, &projection, p), 0)];
   v->load = (tf_access){.tensor = source, .driver = &v->both, .registers = registers};

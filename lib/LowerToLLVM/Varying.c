@@ -1,8 +1,11 @@
 /* Registers at positions that differ from thread to thread: a table in constant memory says which one, and the tensor is kept
  * in local memory, where it can be indexed. Slow, and said so in a remark, but right for every distribution.
  *
- *   table[thread][position] = number of the register        q = table[tid * positions + p];  value = local[q] */
+ *   table[thread][position] = number of the register        q = table[tid * positions + p];  value = local[q]
+ *
+ * Where every thread holds all elements, the table can go by their logical index instead. */
 #include "LowerToLLVM/AccessImpl.h"
+#include "LowerToLLVM/Project.h"
 
 enum { TF_SPACE_CONST = 4, MAX_TABLE = 1 << 15 };
 
@@ -81,9 +84,7 @@ static bool find_row(varying *v, int64_t thread) {
   return true;
 }
 
-/* A constant array of all threads' rows, zeros for those without a place. */
-static LLVMValueRef make_table(tf_lowering *lowering, const varying *v, LLVMTypeRef type, LLVMValueRef *entries) {
-  unsigned size = (unsigned)(v->threads * v->count);
+static LLVMValueRef make_table(tf_lowering *lowering, LLVMTypeRef type, unsigned size, LLVMValueRef *entries) {
   LLVMTypeRef array = LLVMArrayType2(type, size);
   LLVMValueRef table = LLVMAddGlobalInAddressSpace(lowering->llvm_module, array, "positions", TF_SPACE_CONST);
   LLVMSetInitializer(table, LLVMConstArray2(type, entries, size));
@@ -92,6 +93,7 @@ static LLVMValueRef make_table(tf_lowering *lowering, const varying *v, LLVMType
   return table;
 }
 
+/* Of all threads' rows; zeros for those without a place. */
 static LLVMValueRef *new_entries(tf_lowering *lowering, const varying *v, LLVMTypeRef type) {
   LLVMValueRef *entries = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, v->threads * v->count);
   for (int64_t i = 0; i < v->threads * v->count; i++)
@@ -115,8 +117,30 @@ bool tf_access_varying(tf_lowering *lowering, const tf_tensor *tensor, const tf_
     }
   }
   out->registers = v.numbers;
-  out->table = make_table(lowering, &v, type, entries);
+  out->table = make_table(lowering, type, (unsigned)(v.threads * v.count), entries);
   out->start = tf_tensor_start(lowering, tensor, &out->divisor);
+  tf_report(lowering->context, lowering->loc, LOWER_VARYING);
+  return true;
+}
+
+bool tf_access_by_index(tf_lowering *lowering, const tf_tensor *tensor, const tf_driver *driver, tf_access *out) {
+  int64_t count, numel = 0;
+  tf_affine identity;
+  const int32_t *numbers = tf_tensor_numbers(lowering, tensor, &count);
+  if (!tf_dim_is_static(tf_type_numel(lowering->context, tensor->type), &numel) || count != numel || numel > MAX_TABLE)
+    return false;
+  int64_t *logical = TF_ARENA_ARRAY(lowering->arena, int64_t, numel);
+  LLVMValueRef *entries = TF_ARENA_ARRAY(lowering->arena, LLVMValueRef, numel);
+  LLVMTypeRef type = tf_llvm_int(lowering, 16);
+  tf_ownership_enumerate(tensor->view->ownership, NULL, logical);
+  for (int64_t i = 0; i < numel; i++)
+    entries[logical[i]] = LLVMConstInt(type, (unsigned long long)numbers[i], false);
+  *out = (tf_access){.tensor = tensor, .driver = driver, .registers = numbers};
+  out->table = make_table(lowering, type, (unsigned)numel, entries);
+  out->start = tf_tensor_start(lowering, tensor, &out->divisor);
+  out->projection = TF_ARENA_NEW(lowering->arena, tf_projection);
+  tf_affine_make(lowering->context, driver->rank, driver->shape, NULL, &identity);
+  tf_projection_make(lowering, driver, &identity, 32, true, out->projection);
   tf_report(lowering->context, lowering->loc, LOWER_VARYING);
   return true;
 }
@@ -148,28 +172,34 @@ bool tf_driver_keep_seen(tf_lowering *lowering, const tf_tensor *tensor, tf_driv
   for (int64_t t = 0; t < v.threads; t++)
     for (int64_t p = 0, here = find_row(&v, t); here && p < v.count; p++)
       entries[t * v.count + p] = LLVMConstInt(type, v.row[p] >= 0, false);
-  driver->seen = make_table(lowering, &v, type, entries);
+  driver->seen = make_table(lowering, type, (unsigned)(v.threads * v.count), entries);
   for (unsigned i = 0; i < driver->local_count; i++)
     driver->seen_width[i] = width_along(&v, entries, &driver->digits[driver->local[i]]);
   return true;
 }
 
-/* table[thread][position] */
-static LLVMValueRef table_entry(tf_lowering *lowering, LLVMValueRef table, const tf_driver *driver, int64_t position) {
-  LLVMBuilderRef b = lowering->builder;
+static LLVMValueRef entry_at(tf_lowering *lowering, LLVMValueRef table, LLVMValueRef at) {
   LLVMTypeRef type = tf_llvm_int(lowering, 16);
+  return LLVMBuildLoad2(lowering->builder, type, LLVMBuildGEP2(lowering->builder, type, table, &at, 1, ""), "");
+}
+
+/* table[thread][position] */
+static LLVMValueRef entry_of_thread(tf_lowering *lowering, LLVMValueRef table, const tf_driver *driver,
+                                    int64_t position) {
+  LLVMBuilderRef b = lowering->builder;
   LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
   LLVMValueRef row = LLVMBuildMul(b, thread, tf_llvm_i32(lowering, driver->count), "");
-  LLVMValueRef at = LLVMBuildAdd(b, row, tf_llvm_i32(lowering, position), "");
-  return LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, table, &at, 1, ""), "");
+  return entry_at(lowering, table, LLVMBuildAdd(b, row, tf_llvm_i32(lowering, position), ""));
 }
 
 LLVMValueRef tf_varying_number(tf_lowering *lowering, const tf_access *access, int64_t position) {
-  LLVMValueRef entry = table_entry(lowering, access->table, access->driver, position);
+  LLVMValueRef entry =
+      access->projection ? entry_at(lowering, access->table, tf_projection_emit(lowering, access->projection, position))
+                         : entry_of_thread(lowering, access->table, access->driver, position);
   return LLVMBuildZExt(lowering->builder, entry, tf_llvm_int(lowering, 32), "");
 }
 
 LLVMValueRef tf_driver_sees(tf_lowering *lowering, const tf_driver *driver, int64_t position) {
-  LLVMValueRef entry = table_entry(lowering, driver->seen, driver, position);
+  LLVMValueRef entry = entry_of_thread(lowering, driver->seen, driver, position);
   return LLVMBuildICmp(lowering->builder, LLVMIntNE, entry, LLVMConstNull(LLVMTypeOf(entry)), "");
 }

@@ -1,7 +1,7 @@
 # RUN: %python %s %tf-run %t
 """reduce and rms_norm where neither lanes nor whole warps hold a row: 48 or 40 threads a CTA, rows in blocks or by turns, a number
 of CTAs that is known at launch; and threads that hold more elements than are written out, in memory and in loops; private
-registers of which each thread reduces another row."""
+registers, numbered in any order, of which each thread reduces other rows; shares of a Partial that neither lanes nor whole warps hold."""
 import sys
 
 import numpy as np
@@ -62,3 +62,45 @@ def k(x: Tensor[(8, 5), "f32"], y: Tensor[(8, 1), "f32"]) -> None:
 """
 x = rng.integers(-50, 50, (8, 5)).astype(np.float32)
 check.run(PRIVATE, {"x": x}, {"y": (x.sum(axis=1, keepdims=True), 0, 0)})
+
+NUMBERED = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[(8, 6), "f32"], y: Tensor[(8,), "f32"], z: Tensor[(6,), "f32"]) -> None:
+    with Mesh((Topology("thread", {threads}),), Layout(shape=({threads},)), ("t",)) as m:
+        all = ShardLayout(layout={layout}, attrs=(Broadcast(),), mesh=m)
+        r = T.alloc_tensor(TensorType(shape=(8, 6), dtype="f32", layout=all, storage=rmem))
+        T.copy(x, r)
+        T.reduce(r, T.tensor_view(y, layout=ShardLayout(layout={rows}, attrs=(Split(0),), mesh=m)), axes=(1,), kind="sum")
+        c = T.alloc_tensor(TensorType(shape=(6,), dtype="f32", layout=ShardLayout(layout={columns}, attrs=(Split(0),), mesh=m), storage=rmem))
+        T.reduce(r, c, axes=(0,), kind="max")
+        T.copy(c, T.tensor_view(z, layout=ShardLayout(layout={columns}, attrs=(Split(0),), mesh=m)))
+"""
+x = rng.integers(-9, 10, (8, 6)).astype(np.float32)
+for layout in ("Layout(shape=(8, 6))", "Layout(shape=(2, 3, 4, 2), strides=(24, 2, 6, 1))", "Layout(shape=(2, 8, 3), strides=(1, 6, 2))"):
+    for threads, rows in ((2, "Layout(shape=(2, 4))"), (2, "Layout(shape=(2, 4), strides=(1, 2))")):
+        text = NUMBERED.format(threads=threads, layout=layout, rows=rows, columns="Layout(shape=(2, 3))")
+        check.run(text, {"x": x}, {"y": (x.sum(axis=1), 0, 0), "z": (x.max(axis=0), 0, 0)})
+
+PARTIAL = """
+@prim_func(target=CudaTarget("sm_80"))
+def k(x: Tensor[({shares}, 6, {others}), "f32"], y: Tensor[(6, {others}), "f32"], z: Tensor[(6, {others}), "f32"]) -> None:
+    with Mesh((Topology("thread", {threads}),), Layout(shape=({mesh})), ({names})) as m:
+        full = ShardLayout(layout=Layout(shape=(6, {others})), attrs=({fulls}), mesh=m)
+        p = T.alloc_tensor(TensorType(shape=(6, {others}), dtype="f32", layout=ShardLayout(layout=Layout(shape=(6, {others})), attrs=({attrs}), mesh=m), storage=rmem))
+        f = T.alloc_tensor(TensorType(shape=(6, {others}), dtype="f32", layout=full, storage=rmem))
+        T.copy(T.tensor_view(x, {at}, 0, 0, shape=(6, {others}), layout=full), p)
+        T.reduce(p, f, axes=(), kind="{kind}")
+        T.copy(f, y)
+        T.reduce(p, z, axes=(), kind="{kind}")
+"""
+for mesh, names, others, kind in (((5, 24), "pn", 24, "sum"), ((6, 5), "np", 6, "max"), ((3, 20, 2), "pnp", 20, "sum"), ((7, 4, 5), "pnr", 4, "mean")):
+    # Along p the threads have shares, along n they split the columns, along r they are replicas.
+    shares = [extent for extent, name in zip(mesh, names) if name == "p"]
+    kinds = {"p": f'Partial("{kind}")', "n": "Split(1)", "r": "Broadcast()"}
+    text = PARTIAL.format(shares=", ".join(map(str, shares)), others=others, threads=np.prod(mesh), mesh=", ".join(map(str, mesh)), kind=kind,
+                          names=", ".join(f'"{name}{i}"' for i, name in enumerate(names)), attrs=", ".join(kinds[name] for name in names),
+                          fulls=", ".join(kinds[name] if name == "n" else "Broadcast()" for name in names),
+                          at=", ".join(f"T.coord(m.p{i})" for i, name in enumerate(names) if name == "p"))
+    x = rng.integers(-9, 10, (*shares, 6, others)).astype(np.float32)
+    want = getattr(np, kind)(x.astype(np.float64), axis=tuple(range(len(shares))))
+    check.run(text, {"x": x}, {"y": (want, 1e-6, 1e-6), "z": (want, 1e-6, 1e-6)})
