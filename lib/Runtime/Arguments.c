@@ -22,19 +22,16 @@ static tf_status check_dtype(const tf_mparam *p, DLDataType have, const tf_why *
                     tf_element_name(p->element));
 }
 
-static const char *device_name(DLDeviceType type) {
-  switch (type) {
-  case kDLCPU:
-    return "cpu";
-  case kDLCUDA:
-    return "cuda";
-  case kDLCUDAHost:
-    return "pinned host memory";
-  case kDLCUDAManaged:
-    return "cuda managed memory";
-  default:
-    return "DLPack device type";
-  }
+static void describe_device(DLDevice device, char *text, size_t size) {
+  static const char *const names[] = {[kDLCPU] = "cpu",
+                                      [kDLCUDA] = "cuda",
+                                      [kDLCUDAHost] = "pinned host memory",
+                                      [kDLCUDAManaged] = "cuda managed memory"};
+  unsigned type = (unsigned)device.device_type;
+  if (type < sizeof names / sizeof *names && names[type])
+    snprintf(text, size, "%s:%d", names[type], device.device_id);
+  else
+    snprintf(text, size, "DLPack device type %u:%d", type, device.device_id);
 }
 
 static tf_status check_device(const tf_runtime *rt, const tf_mparam *p, DLDevice have, const tf_why *why) {
@@ -42,10 +39,10 @@ static tf_status check_device(const tf_runtime *rt, const tf_mparam *p, DLDevice
   bool on_host = type == kDLCPU || type == kDLCUDAHost;
   bool on_device = type == kDLCUDAManaged || (type == kDLCUDA && have.device_id == rt->info.device.device_id);
   if (p->host ? on_host : on_device) return TF_OK;
-  char want[32] = "host memory";
+  char want[32] = "host memory", got[64];
+  describe_device(have, got, sizeof got);
   if (!p->host) snprintf(want, sizeof want, "cuda:%d", rt->info.device.device_id);
-  return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor is on %s:%d, expected %s", p->name,
-                    device_name(have.device_type), have.device_id, want);
+  return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor is on %s, expected %s", p->name, got, want);
 }
 
 static bool is_empty(const DLTensor *t) {
@@ -64,7 +61,11 @@ static tf_status check_alignment(const tf_mparam *p, uint64_t address, const tf_
 static tf_status check_address(const tf_mparam *p, const DLTensor *t, const tf_why *why) {
   if (is_empty(t)) return TF_OK;
   if (!t->data) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor's data is null", p->name);
-  return check_alignment(p, (uint64_t)(uintptr_t)t->data + t->byte_offset, why);
+  uint64_t address;
+  if (__builtin_add_overflow((uint64_t)(uintptr_t)t->data, t->byte_offset, &address))
+    return tf_why_set(why, TF_LAUNCH, "argument '%s': a byte offset of %" PRIu64 " leaves the address space", p->name,
+                      t->byte_offset);
+  return check_alignment(p, address, why);
 }
 
 static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf_argument *a, tf_value *out,
@@ -102,15 +103,41 @@ static const char *convert_scalar(const tf_mparam *p, const tf_argument *a, uint
     return tf_element_from_bits(p->element, a->value.u, bits);
   case TF_ARGUMENT_TENSOR:
   case TF_ARGUMENT_OUTPUT:
-    return "expected a scalar, got a tensor";
+    return "expected a scalar";
   }
   return "unknown kind of argument";
+}
+
+/* What came, in words. */
+static void describe_scalar(const tf_argument *a, char *text, size_t size) {
+  switch (a->kind) {
+  case TF_ARGUMENT_INT:
+    snprintf(text, size, "%" PRId64, a->value.i);
+    break;
+  case TF_ARGUMENT_UINT:
+    snprintf(text, size, "%" PRIu64, a->value.u);
+    break;
+  case TF_ARGUMENT_FLOAT:
+    snprintf(text, size, "%.17g", a->value.f);
+    break;
+  case TF_ARGUMENT_BITS:
+    snprintf(text, size, "the bits 0x%" PRIx64, a->value.u);
+    break;
+  case TF_ARGUMENT_TENSOR:
+  case TF_ARGUMENT_OUTPUT:
+    snprintf(text, size, "a tensor");
+    break;
+  default:
+    snprintf(text, size, "%d", (int)a->kind);
+  }
 }
 
 static tf_status check_scalar(const tf_mparam *p, const tf_argument *a, tf_value *out, const tf_why *why) {
   const char *error = convert_scalar(p, a, &out->bits);
   if (!error) return TF_OK;
-  return tf_why_set(why, TF_LAUNCH, "argument '%s': %s (%s)", p->name, error, tf_element_name(p->element));
+  char got[64];
+  describe_scalar(a, got, sizeof got);
+  return tf_why_set(why, TF_LAUNCH, "argument '%s': %s (%s): got %s", p->name, error, tf_element_name(p->element), got);
 }
 
 tf_status tf_arguments_check(tf_runtime *rt, const tf_msignature *signature, const tf_argument *arguments,

@@ -267,14 +267,15 @@ tf_status tf_program_kernel(tf_program *program, const char *name, tf_kernel **o
 /* ---- Entries' descriptions --------------------------------------------------------------------------------------- */
 
 const char *tf_entry_name(const tf_entry *entry) {
-  return entry->manifest->signature.name;
+  return entry ? entry->manifest->signature.name : NULL;
 }
 
 unsigned tf_entry_parameter_count(const tf_entry *entry) {
-  return entry->manifest->signature.declared_count;
+  return entry ? entry->manifest->signature.declared_count : 0;
 }
 
 tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned index) {
+  if (index >= tf_entry_parameter_count(entry)) return (tf_parameter_info){0};
   const tf_msignature *s = &entry->manifest->signature;
   const tf_mparam *p = &s->params[index];
   return (tf_parameter_info){.name = p->name,

@@ -41,6 +41,7 @@ void tf_runtime_destroy(tf_runtime *runtime) {
 }
 
 tf_status tf_runtime_status(const tf_runtime *runtime) {
+  if (!runtime) return TF_INVALID_ARGUMENT;
   tf_runtime *rt = (tf_runtime *)(uintptr_t)runtime; /* only the lock is written */
   pthread_mutex_lock(&rt->lock);
   tf_status status = rt->status;
@@ -49,6 +50,7 @@ tf_status tf_runtime_status(const tf_runtime *runtime) {
 }
 
 const char *tf_runtime_message(const tf_runtime *runtime) {
+  if (!runtime) return "";
   tf_runtime *rt = (tf_runtime *)(uintptr_t)runtime;
   pthread_mutex_lock(&rt->lock);
   const char *message = rt->message ? rt->message : "";
@@ -57,6 +59,7 @@ const char *tf_runtime_message(const tf_runtime *runtime) {
 }
 
 void tf_runtime_clear_error(tf_runtime *runtime) {
+  if (!runtime) return;
   pthread_mutex_lock(&runtime->lock);
   free_message(runtime);
   runtime->status = TF_OK;

@@ -144,6 +144,10 @@ START_TEST(device) {
   expect_refused("half: argument 'q': the tensor is on cpu:0, expected cuda:0");
   q.t.device = (DLDevice){kDLCUDA, 1};
   expect_refused("half: argument 'q': the tensor is on cuda:1, expected cuda:0");
+  q.t.device = (DLDevice){kDLExtDev, 3};
+  expect_refused("half: argument 'q': the tensor is on DLPack device type 12:3, expected cuda:0");
+  q.t.device = (DLDevice){(DLDeviceType)0, 0};
+  expect_refused("half: argument 'q': the tensor is on DLPack device type 0:0, expected cuda:0");
   q.t.device = (DLDevice){kDLCUDAManaged, 0};
   expect_ok();
 }
@@ -155,6 +159,8 @@ START_TEST(alignment_and_null) {
   expect_refused("half: argument 'p': the first element is at address 0x10008, expected a multiple of 16");
   p.t.data = (void *)(uintptr_t)0x10008;
   expect_ok(); /* address and offset together are aligned */
+  p.t.byte_offset = UINT64_MAX - 7;
+  expect_refused("half: argument 'p': a byte offset of 18446744073709551608 leaves the address space");
   good();
   q.t.data = NULL;
   expect_refused("half: argument 'q': the tensor's data is null");
@@ -205,14 +211,47 @@ START_TEST(strided_host_and_scalar) {
   tf_runtime_clear_error(rt);
   host.t.device.device_type = kDLCUDAHost;
   ck_assert_int_eq(call_barrier(&m, &host, of_float(1)), TF_LAUNCH);
-  ck_message("barrier: argument 'n': a floating-point value for an integer dtype (i64)");
+  ck_message("barrier: argument 'n': a floating-point value for an integer dtype (i64): got 1");
   tf_runtime_clear_error(rt);
   ck_assert_int_eq(call_barrier(&m, &host, of_tensor(&m)), TF_LAUNCH);
-  ck_message("barrier: argument 'n': expected a scalar, got a tensor (i64)");
+  ck_message("barrier: argument 'n': expected a scalar (i64): got a tensor");
   tf_runtime_clear_error(rt);
   m.shape[0] = 42;
   ck_assert_int_eq(call_barrier(&m, &host, of_int(0)), TF_LAUNCH);
   ck_message("barrier: argument 'm': axis 0 has extent 42, expected a multiple of 4 (it is 4*K)");
+}
+END_TEST
+
+/* What is wrong with a scalar, and what came: of each kind of argument one that is refused and one that is not. */
+START_TEST(scalars) {
+  test_tensor m, host;
+  fake.clusters = 1;
+  rt->info.cluster_launch = true;
+  tensor_at(&m, 0, kDLBfloat, 16, 2, 0, 0);
+  tensor_at(&host, 0x30001, kDLUInt, 8, 1, 3, 0);
+  host.t.device.device_type = kDLCPU;
+  static const struct {
+    tf_argument argument;
+    const char *message;
+  } cases[] = {
+      {{.kind = TF_ARGUMENT_INT, .value.i = INT64_MIN}, NULL},
+      {{.kind = TF_ARGUMENT_UINT, .value.u = INT64_MAX}, NULL},
+      {{.kind = TF_ARGUMENT_BITS, .value.u = UINT64_MAX}, NULL},
+      {{.kind = TF_ARGUMENT_UINT, .value.u = UINT64_MAX},
+       "the value is out of the dtype's range (i64): got 18446744073709551615"},
+      {{.kind = TF_ARGUMENT_FLOAT, .value.f = -0.1},
+       "a floating-point value for an integer dtype (i64): got -0.10000000000000001"},
+      {{.kind = TF_ARGUMENT_TENSOR}, "expected a scalar (i64): got a tensor"},
+      {{.kind = (tf_argument_kind)17}, "unknown kind of argument (i64): got 17"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char message[128];
+    tf_status status = call_barrier(&m, &host, cases[i].argument);
+    ck_assert_int_eq(status, cases[i].message ? TF_LAUNCH : TF_OK);
+    snprintf(message, sizeof message, "barrier: argument 'n': %s", cases[i].message ? cases[i].message : "");
+    if (cases[i].message) ck_message(message);
+    tf_runtime_clear_error(rt);
+  }
 }
 END_TEST
 
@@ -257,6 +296,7 @@ int main(void) {
   tcase_add_test(c, alignment_and_null);
   tcase_add_test(c, overlap);
   tcase_add_test(c, strided_host_and_scalar);
+  tcase_add_test(c, scalars);
   tcase_add_test(c, empty_tensor);
   tcase_add_test(c, first_error_stays);
   return run_case("arguments", c);

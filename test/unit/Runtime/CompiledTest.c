@@ -42,7 +42,7 @@ static int32_t look(tf_call *call, const tf_compiled_value *v) {
 START_TEST(values_are_the_arguments) {
   ck_assert_msg(call_body(look, -5) == TF_OK, "%s", tf_runtime_message(rt));
   ck_assert_int_eq(call_body(look, 32768), TF_LAUNCH); /* checked before: the body does not run */
-  ck_message("main: argument 'count': the value is out of the dtype's range (i16)");
+  ck_message("main: argument 'count': the value is out of the dtype's range (i16): got 32768");
 }
 END_TEST
 

@@ -64,7 +64,7 @@ END_TEST
 
 START_TEST(scalar_range) {
   ck_assert_int_eq(call_main(1, 32768), TF_LAUNCH);
-  ck_message("main: argument 'count': the value is out of the dtype's range (i16)");
+  ck_message("main: argument 'count': the value is out of the dtype's range (i16): got 32768");
   ck_assert_uint_eq(fake.launch_count, 0);
 }
 END_TEST
