@@ -2,6 +2,8 @@
  * modules built in it, and of the diagnostics.
  *
  * Threads: several contexts may be used by several threads at once; one context belongs to one thread at a time.
+ * Lifetime: what a context owns, text included, ends with it. A null context is an error of the caller's: functions with a status
+ * say TF_INVALID_ARGUMENT, the small ones are undefined.
  * Memory: the entry points that do work (parse, build, verify, lower, print) return TF_OUT_OF_MEMORY when the system
  * has none left; the context can then only be destroyed. The small constructors of Type.h and Layout.h have no status:
  * call them through tf_context_try if you need to survive exhaustion, otherwise they end in abort(). */

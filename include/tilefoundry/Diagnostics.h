@@ -48,11 +48,12 @@ typedef struct tf_diagnostic {
  * context except for the functions of this header. */
 typedef void (*tf_diag_handler)(void *user, const tf_diagnostic *diagnostic);
 
-/* Installs a handler (null: diagnostics are only collected) and returns nothing. Collected diagnostics stay readable
- * through tf_context_diagnostic either way. */
+/* Installs a handler in place of the one before (null: none). Diagnostics are collected and stay readable through
+ * tf_context_diagnostic either way. */
 TF_API void tf_context_set_diag_handler(tf_context *context, tf_diag_handler handler, TF_KEEP void *user);
 
-/* Collected diagnostics in order of report, notes included; index < count. Cleared by tf_context_clear_diagnostics. */
+/* Collected diagnostics in order of report, notes included; null for an index behind the end. They stay until
+ * tf_context_clear_diagnostics, which leaves texts that were rendered. error_count counts those of severity error. */
 TF_API size_t tf_context_diagnostic_count(const tf_context *context);
 TF_API const tf_diagnostic *tf_context_diagnostic(const tf_context *context, size_t index);
 TF_API size_t tf_context_error_count(const tf_context *context);
@@ -67,7 +68,7 @@ TF_API const char *tf_context_source_name(const tf_context *context, uint32_t fi
  * context. */
 TF_API const char *tf_diagnostic_render(tf_context *context, const tf_diagnostic *diagnostic);
 
-/* The row's identifier ("COPY_COUNT"), severity, rule and format; static storage. */
+/* The row's identifier ("COPY_COUNT", "UNKNOWN" for no row) and rule ("" for none); static storage. */
 TF_API const char *tf_diag_name(tf_diag_id id);
 TF_API const char *tf_diag_rule(tf_diag_id id);
 

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* Code in this process. It does not refer to the module or its context. */
+/* Code in this process. It does not refer to the module or its context, which may be gone when it runs. */
 typedef struct tf_host_code tf_host_code;
 
 /* TF_UNSUPPORTED after a diagnostic if this build of LLVM has no back end for this machine, or refuses the code. */
@@ -27,7 +27,7 @@ TF_API TF_NODISCARD tf_status tf_host_code_create(const tf_module *module, const
                                                   TF_GIVE tf_host_code **out);
 /* The programs that were loaded with it have been unloaded. Null is fine. */
 TF_API void tf_host_code_destroy(TF_TAKE tf_host_code *code);
-/* The entries in the order of the module's manifest; for tf_program_source. Belongs to the code. */
+/* The entries in the order of the module's manifest, and their number; for tf_program_source. Belongs to the code. */
 TF_API const tf_compiled_entry *tf_host_code_entries(const tf_host_code *code, unsigned *count);
 
 typedef struct tf_object_options {
@@ -45,11 +45,12 @@ typedef struct tf_object_options {
  *
  * and all that it needs: PTX, cubin if given, manifest, the host functions. Tensors are DLTensor *, scalars the C type of
  * their dtype, or the bits of f16, bf16 and the 8-bit floats in uint16_t and uint8_t; tf32 is float. A name that C or C++
- * cannot use (a keyword, `main`, letters beyond ASCII) is changed; the header says into what. object may be null. The same
- * module and options give the same bytes. The bytes belong to the context. */
+ * cannot use (a keyword, `main`, a function of the C library, letters beyond ASCII) is changed; the header says into what. The
+ * same module and options give the same bytes. The bytes belong to the context. */
 TF_API TF_NODISCARD tf_status tf_emit_object(const tf_module *module, const tf_lower_options *options,
                                              const tf_object_options *object, const void **out, size_t *size);
-/* The header that declares the object's functions, each with its parameters' dtypes and shapes; C and C++. */
+/* The header that declares the object's functions, each with its parameters' dtypes and shapes, and the target as a macro; C
+ * and C++. */
 TF_API TF_NODISCARD tf_status tf_emit_header(const tf_module *module, const tf_lower_options *options,
                                              const tf_object_options *object, const char **out);
 

@@ -1,7 +1,7 @@
 /* The IR: modules, functions, statements, expressions; read access. Builder.h creates them.
  *
  * IR is immutable once built and owned by its context. Bodies are sequences of nested statements; expressions stand inside
- * statement fields. Walk with tf_stmt_kind_of and the accessors below, or with tf_stmt_walk.
+ * statement fields. Walk with tf_stmt_get_kind and the accessors below, or with tf_stmt_walk.
  *
  * Accessors require the node kind that their comment names; given another kind (or null) they return null, 0 or a count of
  * 0, never crash. */

@@ -6,7 +6,8 @@
  *   Mesh(levels, layout, names) program instances (CTAs, warps, threads) as a coordinate space
  *   ShardLayout(layout, attrs, mesh)   one attribute per mesh axis says which layout axis it walks
  *
- * All of them are immutable, owned by the context and uniqued: equal means pointer-equal. */
+ * All of them are immutable, owned by the context and uniqued: equal means pointer-equal. Functions that read give null, 0 or
+ * false for null and for an index behind the end; null prints as None. */
 #ifndef TILEFOUNDRY_LAYOUT_H
 #define TILEFOUNDRY_LAYOUT_H
 

@@ -59,13 +59,14 @@ typedef void *tf_stream; /* a CUstream of the runtime's context; null is the def
 
 /* ---- The runtime object ------------------------------------------------------------------------------------------ */
 
+/* A runtime without a device yet. TF_INVALID_ARGUMENT for null, TF_OUT_OF_MEMORY. */
 TF_API TF_NODISCARD tf_status tf_runtime_create(TF_GIVE tf_runtime **out);
 
 /* Closes the device. Programs must have been unloaded. Null is fine. */
 TF_API void tf_runtime_destroy(TF_TAKE tf_runtime *runtime);
 
 /* The first failure since creation or the last clear: TF_OK and "" if there was none. The text stays valid until the
- * next clear or destroy. */
+ * next clear or destroy. For null: TF_INVALID_ARGUMENT and "". */
 TF_API tf_status tf_runtime_status(const tf_runtime *runtime);
 TF_API const char *tf_runtime_message(const tf_runtime *runtime);
 TF_API void tf_runtime_clear_error(tf_runtime *runtime);
@@ -123,7 +124,8 @@ TF_API void tf_string_free(TF_TAKE char *text);
 
 /* ---- Memory and streams: thin covers of the driver, so that a program needs no CUDA headers ---------------------- */
 
-/* Device memory; zero bytes give a valid pointer too. TF_OUT_OF_MEMORY if the device has none left. */
+/* Device memory; zero bytes give a valid pointer too. TF_OUT_OF_MEMORY if the device has none left. Freeing null is fine;
+ * programs wait for work that uses the memory first. */
 TF_API TF_NODISCARD tf_status tf_device_alloc(tf_runtime *runtime, size_t bytes, void **out);
 TF_API tf_status tf_device_free(tf_runtime *runtime, void *pointer);
 /* Copies, finished when they return, ordered after all earlier work on `stream`. */
@@ -136,6 +138,8 @@ TF_API TF_NODISCARD tf_status tf_device_copy_out(tf_runtime *runtime, void *host
  * in every floating-point type, on a real device. Ordered before everything that is launched later. */
 TF_API TF_NODISCARD tf_status tf_device_poison(tf_runtime *runtime, void *pointer, size_t bytes);
 
+/* A stream of the runtime's context that does not wait for the default one; destroyed before the runtime is. Streams that
+ * the program made itself in that context serve as well. */
 TF_API TF_NODISCARD tf_status tf_stream_create(tf_runtime *runtime, tf_stream *out);
 TF_API tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream);
 /* Waits for the stream's work and reports what went wrong in it: TF_TRAP if a kernel stopped itself (the message lists
@@ -157,13 +161,13 @@ typedef struct tf_program_source {
                                      * it; null: the entries run by the manifest's plans, which some do not have. The
                                      * table is copied, the code must outlive the program */
   unsigned entry_count;
-  const void *cubin; /* machine code of the kernels, tried before the image; null: none. Not copied */
+  const void *cubin; /* machine code of the kernels, tried before the image; null: none */
   size_t cubin_size;
 } tf_program_source;
 #define TF_PROGRAM_SOURCE_INIT                                                                                         \
   { sizeof(tf_program_source), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* Loads a program; everything in `source` is copied. PTX for a real device is assembled by nvJitLink or ptxas where one is
+/* Loads a program; what `source` points to is read before this returns (but for the code of entries, see there). PTX for a real device is assembled by nvJitLink or ptxas where one is
  * found ($TF_NVJITLINK, $TF_PTXAS, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, PATH) and kept in a disk cache ($TF_CACHE, or
  * tilefoundry in $XDG_CACHE_HOME or ~/.cache; TF_CACHE=off: none; at most $TF_CACHE_LIMIT bytes); without them, or if the
  * driver refuses the result, by the driver. TF_PARSE: the manifest is malformed (the message names the place
@@ -216,7 +220,7 @@ typedef struct tf_parameter_info {
 
 TF_API const char *tf_entry_name(const tf_entry *entry);
 TF_API unsigned tf_entry_parameter_count(const tf_entry *entry);
-TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned index); /* index < count */
+TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned index); /* all zero behind the last */
 
 /* Checks the arguments, all of them before anything is launched, and runs the entry on the stream:
  *   number of arguments; tensor or scalar; dtype code, bits and lanes; rank; static extents; every DimVar solved at its
@@ -258,10 +262,10 @@ typedef struct tf_launch_config {
 #define TF_LAUNCH_CONFIG_INIT                                                                                          \
   { sizeof(tf_launch_config), {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, false, false, 0 }
 
-/* Launches a kernel that the manifest describes on its declared parameters, checked like tf_entry_call's. Grid and
- * block must have the sizes that the kernel asks for, within the device's limits; a grid or block with an extent of 0
- * launches nothing and succeeds. A cooperative launch is refused, with the numbers, if its CTAs cannot all be resident
- * at once. */
+/* Launches a kernel that the manifest describes on its declared parameters, checked like tf_entry_call's; config null is
+ * the kernel's own geometry on the default stream. Grid and block must have the sizes that the kernel asks for, within the
+ * device's limits; a grid or block with an extent of 0 launches nothing and succeeds. A cooperative launch is refused, with
+ * the numbers, if its CTAs cannot all be resident at once. TF_INVALID_ARGUMENT without a manifest. */
 TF_API TF_NODISCARD tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config,
                                                const tf_argument *arguments, unsigned count);
 

@@ -1,6 +1,8 @@
 /* Element types, storage levels, dims and types.
  *
- * Everything here is immutable, owned by the context and uniqued in it: equal means pointer-equal. */
+ * Everything here is immutable, owned by the context and uniqued in it: equal means pointer-equal. Functions that read give null,
+ * 0 or false for null and for an index behind the end (UNIT and STORAGE_NONE as kind and storage of a null type); null prints
+ * as None. */
 #ifndef TILEFOUNDRY_TYPE_H
 #define TILEFOUNDRY_TYPE_H
 

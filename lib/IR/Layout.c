@@ -51,7 +51,7 @@ const tf_layout *tf_layout_shard(tf_context *context, const tf_layout *layout, u
 }
 
 tf_layout_kind tf_layout_get_kind(const tf_layout *layout) {
-  return (tf_layout_kind)layout->kind;
+  return layout ? (tf_layout_kind)layout->kind : TF_LAYOUT_PLAIN;
 }
 
 bool tf_layout_is_shard(const tf_layout *layout) {
@@ -65,37 +65,38 @@ const tf_tuple *tf_layout_shape(const tf_layout *layout) {
 }
 
 const tf_tuple *tf_layout_strides(const tf_layout *layout) {
-  return layout->strides;
+  return layout ? layout->strides : NULL;
 }
 
 void tf_layout_swizzle_bits(const tf_layout *layout, unsigned *bits, unsigned *base, unsigned *shift) {
-  *bits = layout->bits;
-  *base = layout->base;
-  *shift = layout->shift;
+  *bits = layout ? layout->bits : 0;
+  *base = layout ? layout->base : 0;
+  *shift = layout ? layout->shift : 0;
 }
 
 const tf_layout *tf_layout_inner(const tf_layout *layout) {
-  return layout->inner;
+  return layout ? layout->inner : NULL;
 }
 
 const tf_dim *tf_layout_offset(const tf_layout *layout) {
-  return layout->offset;
+  return layout ? layout->offset : NULL;
 }
 
 const tf_layout *tf_layout_outer(const tf_layout *layout) {
-  return layout->outer;
+  return layout ? layout->outer : NULL;
 }
 
 unsigned tf_layout_attr_count(const tf_layout *layout) {
-  return layout->attr_count;
+  return layout ? layout->attr_count : 0;
 }
 
 tf_shard_attr tf_layout_attr(const tf_layout *layout, unsigned index) {
-  return index < layout->attr_count ? layout->attrs[index] : (tf_shard_attr){TF_SHARD_BROADCAST, 0, (tf_reduce_kind)0};
+  return layout && index < layout->attr_count ? layout->attrs[index]
+                                              : (tf_shard_attr){TF_SHARD_BROADCAST, 0, (tf_reduce_kind)0};
 }
 
 const tf_mesh *tf_layout_mesh(const tf_layout *layout) {
-  return layout->mesh;
+  return layout ? layout->mesh : NULL;
 }
 
 const tf_layout *tf_layout_row_major(tf_context *context, unsigned rank, const tf_dim *const *shape) {

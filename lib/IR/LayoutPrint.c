@@ -108,6 +108,10 @@ static bool has_names(const tf_mesh *mesh) {
 }
 
 void tf_mesh_append(tf_context *context, tf_string *out, const tf_mesh *mesh) {
+  if (!mesh) {
+    tf_string_puts(out, "None");
+    return;
+  }
   tf_string_puts(out, "Mesh((");
   for (unsigned i = 0; i < mesh->level_count; i++) {
     tf_topology level = tf_mesh_level(mesh, i);
@@ -157,6 +161,10 @@ static void append_tensor(tf_context *context, tf_string *out, const tf_type *ty
 }
 
 static void append_type(tf_context *context, tf_string *out, const tf_type *type) {
+  if (!type) {
+    tf_string_puts(out, "None");
+    return;
+  }
   switch ((tf_type_kind)type->kind) {
   case TF_TYPE_TENSOR:
     append_tensor(context, out, type);

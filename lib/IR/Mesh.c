@@ -63,20 +63,20 @@ const tf_mesh *tf_mesh_get(tf_context *context, unsigned level_count, const tf_t
 }
 
 unsigned tf_mesh_level_count(const tf_mesh *mesh) {
-  return mesh->level_count;
+  return mesh ? mesh->level_count : 0;
 }
 
 tf_topology tf_mesh_level(const tf_mesh *mesh, unsigned index) {
-  if (index >= mesh->level_count) return (tf_topology){TF_LEVEL_COUNT, NULL};
+  if (index >= tf_mesh_level_count(mesh)) return (tf_topology){TF_LEVEL_COUNT, NULL};
   return (tf_topology){(tf_level)mesh->levels[index], mesh->slots[index]};
 }
 
 const tf_layout *tf_mesh_layout(const tf_mesh *mesh) {
-  return mesh->layout;
+  return mesh ? mesh->layout : NULL;
 }
 
 unsigned tf_mesh_axis_count(const tf_mesh *mesh) {
-  return mesh->axis_count;
+  return mesh ? mesh->axis_count : 0;
 }
 
 static const tf_layout *box_of(const tf_mesh *mesh) {
@@ -84,15 +84,15 @@ static const tf_layout *box_of(const tf_mesh *mesh) {
 }
 
 const tf_dim *tf_mesh_axis_extent(const tf_mesh *mesh, unsigned axis) {
-  return axis < mesh->axis_count ? tf_tuple_leaf_at(box_of(mesh)->shape, axis) : NULL;
+  return axis < tf_mesh_axis_count(mesh) ? tf_tuple_leaf_at(box_of(mesh)->shape, axis) : NULL;
 }
 
 const tf_dim *tf_mesh_axis_stride(const tf_mesh *mesh, unsigned axis) {
-  return axis < mesh->axis_count ? tf_tuple_leaf_at(box_of(mesh)->strides, axis) : NULL;
+  return axis < tf_mesh_axis_count(mesh) ? tf_tuple_leaf_at(box_of(mesh)->strides, axis) : NULL;
 }
 
 const char *tf_mesh_axis_name(const tf_mesh *mesh, unsigned axis) {
-  return axis < mesh->axis_count ? mesh->slots[mesh->level_count + axis] : NULL;
+  return axis < tf_mesh_axis_count(mesh) ? mesh->slots[mesh->level_count + axis] : NULL;
 }
 
 bool tf_mesh_axis_by_name(const tf_mesh *mesh, const char *name, unsigned *axis) {
@@ -106,11 +106,11 @@ bool tf_mesh_axis_by_name(const tf_mesh *mesh, const char *name, unsigned *axis)
 }
 
 bool tf_mesh_is_slice(const tf_mesh *mesh) {
-  return mesh->layout->kind == TF_LAYOUT_COMPOSED;
+  return mesh && mesh->layout->kind == TF_LAYOUT_COMPOSED;
 }
 
 const tf_dim *tf_mesh_slice_offset(const tf_mesh *mesh) {
-  return mesh->offset;
+  return mesh ? mesh->offset : NULL;
 }
 
 const tf_dim *tf_mesh_below(tf_context *context, const tf_mesh *mesh, unsigned level) {
@@ -121,11 +121,13 @@ const tf_dim *tf_mesh_below(tf_context *context, const tf_mesh *mesh, unsigned l
 }
 
 const tf_dim *tf_mesh_domain(tf_context *context, const tf_mesh *mesh) {
+  if (!mesh) return NULL;
   return tf_dim_product(context, mesh->slots[0], tf_mesh_below(context, mesh, 0));
 }
 
 const tf_mesh *tf_mesh_slice(tf_context *context, const tf_mesh *mesh, const int64_t *lo, const int64_t *hi,
                              const char **reason) {
+  if (!mesh) return fail(reason, "there is no mesh"), NULL;
   int64_t extent;
   if (tf_mesh_is_slice(mesh)) return fail(reason, "a slice of a mesh cannot be sliced again"), NULL;
   const tf_dim *offset = tf_dim_int(context, 0);
@@ -152,6 +154,7 @@ const tf_mesh *tf_mesh_slice(tf_context *context, const tf_mesh *mesh, const int
 }
 
 bool tf_mesh_same_shape(const tf_mesh *a, const tf_mesh *b) {
+  if (!a || !b) return a == b;
   if (a->layout != b->layout || a->level_count != b->level_count) return false;
   for (unsigned i = 0; i < a->level_count; i++)
     if (a->levels[i] != b->levels[i] || a->slots[i] != b->slots[i]) return false;
@@ -266,6 +269,7 @@ static bool slice_is_consistent(tf_context *context, const tf_mesh *mesh, const 
 }
 
 bool tf_mesh_is_consistent(tf_context *context, const tf_mesh *mesh, const char **reason) {
+  if (!mesh) return fail(reason, "there is no mesh");
   for (unsigned i = 1; i < mesh->level_count; i++)
     if (mesh->levels[i] <= mesh->levels[i - 1]) return fail(reason, "the levels do not go from coarse to fine");
   return tf_mesh_is_slice(mesh) ? slice_is_consistent(context, mesh, reason)

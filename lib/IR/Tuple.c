@@ -61,27 +61,28 @@ const tf_tuple *tf_tuple_ints(tf_context *context, unsigned count, const int64_t
 }
 
 bool tf_tuple_is_leaf(const tf_tuple *tuple) {
-  return tuple->is_leaf;
+  return tuple && tuple->is_leaf;
 }
 
 const tf_dim *tf_tuple_dim(const tf_tuple *leaf) {
-  return leaf->is_leaf ? leaf->slots[0] : NULL;
+  return leaf && leaf->is_leaf ? leaf->slots[0] : NULL;
 }
 
 unsigned tf_tuple_count(const tf_tuple *tuple) {
-  return tuple->count;
+  return tuple ? tuple->count : 0;
 }
 
 const tf_tuple *tf_tuple_element(const tf_tuple *tuple, unsigned index) {
-  if (index >= tuple->count) return NULL;
+  if (index >= tf_tuple_count(tuple)) return NULL;
   return tuple->is_leaf ? tuple : tuple->slots[index];
 }
 
 unsigned tf_tuple_leaf_count(const tf_tuple *tuple) {
-  return tuple->leaf_count;
+  return tuple ? tuple->leaf_count : 0;
 }
 
 void tf_tuple_leaves(const tf_tuple *tuple, const tf_dim **out) {
+  if (!tuple) return;
   memcpy(out, leaf_slots(tuple), tuple->leaf_count * sizeof *out);
 }
 
@@ -90,6 +91,7 @@ const tf_dim *tf_tuple_leaf_at(const tf_tuple *tuple, unsigned index) {
 }
 
 const tf_dim *tf_tuple_product(tf_context *context, const tf_tuple *tuple) {
+  if (!tuple) return NULL;
   const tf_dim *product = tf_dim_int(context, 1);
   for (unsigned i = 0; i < tuple->leaf_count; i++)
     product = tf_dim_product(context, product, leaf_slots(tuple)[i]);

@@ -114,7 +114,7 @@ const tf_type *tf_type_callable(tf_context *context, unsigned count, const tf_ty
 }
 
 tf_type_kind tf_type_get_kind(const tf_type *type) {
-  return (tf_type_kind)type->kind;
+  return type ? (tf_type_kind)type->kind : TF_TYPE_UNIT;
 }
 
 bool tf_type_is_tensor(const tf_type *type) {
@@ -138,19 +138,19 @@ const tf_dim *const *tf_type_shape(const tf_type *type) {
 }
 
 tf_dtype tf_type_dtype(const tf_type *type) {
-  return (tf_dtype)type->dtype;
+  return type ? (tf_dtype)type->dtype : (tf_dtype)0;
 }
 
 const tf_layout *tf_type_layout(const tf_type *type) {
-  return type->layout;
+  return type ? type->layout : NULL;
 }
 
 tf_storage tf_type_storage(const tf_type *type) {
-  return (tf_storage)type->storage;
+  return type ? (tf_storage)type->storage : TF_STORAGE_NONE;
 }
 
 unsigned tf_type_element_count(const tf_type *type) {
-  return type->kind == TF_TYPE_TUPLE || type->kind == TF_TYPE_CALLABLE ? type->count : 0;
+  return type && (type->kind == TF_TYPE_TUPLE || type->kind == TF_TYPE_CALLABLE) ? type->count : 0;
 }
 
 const tf_type *tf_type_element(const tf_type *type, unsigned index) {
@@ -158,6 +158,7 @@ const tf_type *tf_type_element(const tf_type *type, unsigned index) {
 }
 
 const tf_dim *tf_type_numel(tf_context *context, const tf_type *type) {
+  if (!type) return NULL;
   const tf_dim *product = tf_dim_int(context, 1);
   for (unsigned i = 0; i < tf_type_rank(type); i++)
     product = tf_dim_product(context, product, type->slots[i]);
