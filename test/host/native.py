@@ -82,6 +82,7 @@ class Compiled:
         bytes_, size, options = c.c_void_p(), c.c_size_t(), ObjectOptions(c.sizeof(ObjectOptions), prefix.encode())
         self.must(compiler.tf_emit_object(module, c.byref(lower), c.byref(options), c.byref(bytes_), c.byref(size)))
         self.object = c.string_at(bytes_, size.value)
+        compiler.tf_context_destroy(self.context)  # machine code does not need it
 
     def must(self, status):
         if status:
@@ -91,7 +92,6 @@ class Compiled:
 
     def close(self):
         self.compiler.tf_host_code_destroy(self.code)
-        self.compiler.tf_context_destroy(self.context)
 
 
 def load_compiler(folder):

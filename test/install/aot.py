@@ -1,5 +1,6 @@
-"""Objects and headers from the installed tree: examples/aot is built with nothing but the runtime and run; a module whose names
-C lacks and whose scalars have every dtype is called from C and from C++; the same input gives the same bytes."""
+"""Objects and headers from the installed tree: examples/aot is built with nothing but the runtime and run, against its static
+library too; a module whose names C lacks and whose scalars have every dtype is called from C and from C++; names that C, its
+library or a header has taken; two objects in one program; the same input gives the same bytes."""
 import re
 import shutil
 
@@ -128,7 +129,103 @@ def check_prefix(tool, work, run):
     assert len((work / "my.o").read_bytes()) <= len((work / "names.o").read_bytes())
 
 
-def check(source, prefix, work, cc, run, flags, environment):
+# ---- Names that are taken ----------------------------------------------------------------------------------------------
+
+# Keywords, types and macros of the headers that a generated one includes or may meet.
+PARAMS = """double bool_ _Bool _Atomic __attribute__ int32_t uint8_t size_t NULL INT8_MIN UINT64_MAX offsetof errno I EOF stdin linux unix
+            DLTensor kDLCPU tf_status tf_runtime TF_OK TF_API runtime stream runtime_ x1 N""".split()
+FUNCTIONS = """main main_ exp expf fmaxl abs index read write select step free memcpy tf_runtime_create json_loadb DLTensor NULL union
+               environ kernel expand""".split()
+
+TAKEN_MAIN = """\
+#include <complex.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "2 taken.h"
+int main(void) { return TIR_2_TAKEN_TARGET[0] != 's'; }
+"""
+
+
+def check_taken(tool, work, cc, run, flags, runtime):
+    params = ", ".join(f'{name}: Tensor[(), "i32"]' for name in PARAMS)
+    body = "".join(f'@prim_func(target=CpuTarget())\ndef {name}({params}, x: Tensor[(1,), "i32"]):\n    T.fill(x, 1)\n\n\n' for name in FUNCTIONS)
+    (work / "2 taken.tir").write_text(body)
+    for kind, name in (("header", "2 taken.h"), ("obj", "2 taken.o")):
+        run(tool, f"--emit={kind}", "--entry=kernel", "2 taken.tir", "-o", name, cwd=work)
+    (work / "taken.c").write_text(TAKEN_MAIN)
+    # With cc's own dialect: it has macros without underscores.
+    run(cc, "-Wall", "-Wextra", "-Werror", "taken.c", "2 taken.o", *flags, "-o", "taken", cwd=work)
+    cxx = shutil.which("c++") or shutil.which("g++")
+    for standard in ("c++11", "gnu++20") if cxx else ():
+        run(cxx, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "taken.c", *flags, cwd=work)
+    kept = set(re.findall(r"^tf_status (\w+)\(", (work / "2 taken.h").read_text(), re.M)) & set(FUNCTIONS)
+    assert kept == {"main_", "step", "kernel", "expand"}, kept
+
+    # A function of the program that has the name of one that the runtime calls would be called in its place.
+    needed = [line.split()[-1].split("@")[0] for line in run("nm", "-D", "--undefined-only", runtime).splitlines()]
+    needed = sorted({name for name in needed if not name.startswith("_")})
+    assert "malloc" in needed and "open" in needed, needed
+    (work / "needed.tir").write_text("".join(f'@prim_func(target=CpuTarget())\ndef {name}(x: Tensor[(1,), "i32"]):\n    T.fill(x, 1)\n\n\n' for name in needed))
+    header = run(tool, "--emit=header", f"--entry={needed[0]}", work / "needed.tir")
+    both = set(re.findall(r"^tf_status (\w+)\(", header, re.M)) & set(needed)
+    assert not both, both
+
+
+# ---- Two objects in one program, which were modules of one name ----------------------------------------------------------
+
+TWO = """\
+@module(entry="fill")
+class Module:
+    @prim_func(target=CudaTarget("%(target)s"))
+    def kernel(x: Tensor[(4,), "i32"]):
+        T.fill(x, %(value)d)
+
+    @prim_func(target=CpuTarget(), output_count=1)
+    def %(entry)s(y: Tensor[(4,), "i32", None, host]):
+        t = T.alloc_tensor(TensorType((4,), "i32", None, gmem))
+        kernel(t)
+        T.copy(t, y)
+"""
+
+TWO_MAIN = """\
+#include <stdio.h>
+#include "one.h"
+#include "two.h"
+#include "three.h"
+int main(void) {
+  tf_runtime *rt;
+  DLTensor a, b, c;
+  tf_device_options options = TF_DEVICE_OPTIONS_INIT;
+  options.target = MODULE_TARGET;
+  a = b = c = (DLTensor){0};
+  if (tf_runtime_create(&rt) != TF_OK || tf_device_open(rt, "auto", &options) != TF_OK) return 1;
+  if (fill(rt, NULL, &a) != TF_OK || other(rt, NULL, &b) != TF_OK || my_fill(rt, NULL, &c) != TF_OK) return puts(tf_runtime_message(rt)), 1;
+  printf("%d %d %d %s\\n", ((int *)a.data)[3], ((int *)b.data)[3], ((int *)c.data)[3], MY_MODULE_TARGET);
+  tf_tensor_free(rt, &a);
+  tf_tensor_free(rt, &b);
+  tf_tensor_free(rt, &c);
+  tf_runtime_destroy(rt);
+}
+"""
+
+
+def check_two(tool, work, cc, run, flags, environment):
+    for name, target, value, entry, prefix in (("one", "sm_80", 11, "fill", ""), ("two", "sm_80", 22, "other", ""), ("three", "sm_75", 33, "fill", "my_")):
+        text = TWO % {"target": target, "value": value, "entry": entry}
+        (work / f"{name}.tir").write_text(text.replace('entry="fill"', f'entry="{entry}"'))
+        for kind, end in (("header", "h"), ("obj", "o")):
+            run(tool, f"--emit={kind}", f"--prefix={prefix}", f"{name}.tir", "-o", f"{name}.{end}", cwd=work)
+    (work / "two.c").write_text(TWO_MAIN)
+    run(cc, "-Wall", "-Wextra", "-Werror", "two.c", "one.o", "two.o", "three.o", *flags, "-o", "two", cwd=work)
+    said = run(work / "two", env=environment)
+    assert said == "11 22 33 sm_75\n", said
+
+
+def check(source, prefix, work, cc, run, flags, static_flags, environment):
     tool = prefix / "bin/tf-llc"
     for name in ("smooth.tir", "main.c"):
         shutil.copy(source / "examples/aot" / name, work)
@@ -141,5 +238,10 @@ def check(source, prefix, work, cc, run, flags, environment):
 refused: smooth: argument 'x': the tensor's dtype is float64, expected f32
 refused: smooth.tir:23:13: smooth: abort: the number of rounds is negative
 """, said
+    run(cc, "main.c", "smooth.o", *static_flags, "-o", "main-static", cwd=work)
+    assert "tilefoundry" not in run("ldd", work / "main-static")
+    assert run(work / "main-static", env=environment) == said
+    check_taken(tool, work, cc, run, flags, next(prefix.rglob("libtilefoundry-runtime.so")))
+    check_two(tool, work, cc, run, flags, environment)
     check_names(tool, work, cc, run, flags, environment)
     check_prefix(tool, work, run)

@@ -5,6 +5,7 @@
     package     the same by find_package(TileFoundry)
     static      the same against the static libraries
     capi        the programs of docs/CAPI.md
+    readme      the ways to use the libraries, as README.md has them
     aot         objects and headers: the example, names that C lacks, C++, the same bytes twice
 """
 import os
@@ -131,6 +132,20 @@ def check_examples(programs):
     assert "18944 values" in said and said.count("refused:") == 2 and "typo.tir:12:16:" in said, said
 
 
+def check_readme():
+    """The commands of README.md, in a folder that looks like a clone with a build."""
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", (source / "README.md").read_text(), re.M | re.S)
+    clone = work / "clone"
+    clone.mkdir()
+    (clone / "build").symlink_to(build)
+    for name in ("examples", "kernels"):
+        (clone / name).symlink_to(source / name)
+    said = run("bash", "-euo", "pipefail", "-c", block, cwd=clone, env=dict(os.environ, HOME=str(work), TF_CUDA_DRIVER="/nonexistent", TF_CACHE="off"))
+    for words in ("1536 values", "18944 values", "1000 values smoothed 7 times, 0 wrong", "2560 values"):
+        assert words in said, (words, said)
+    assert ".entry column_sums" in (pathlib.Path(build) / "both.ptx").read_text()
+
+
 if part == "libraries":
     check_libraries()
 elif part == "pkgconfig":
@@ -139,7 +154,11 @@ elif part == "capi":
     both = flags("tilefoundry", "tilefoundry-runtime")
     capi.check(source, work, lambda code, program: run(*strict, code, *both, "-o", program), environment)
 elif part == "aot":
-    aot.check(source, prefix, work, cc, run, flags("tilefoundry-runtime"), environment)
+    # Where only the static library is, as for a linker that finds no shared one.
+    static = [str(lib / "libtilefoundry-runtime.a") if flag == "-ltilefoundry-runtime" else flag for flag in flags("--static", "tilefoundry-runtime")]
+    aot.check(source, prefix, work, cc, run, flags("tilefoundry-runtime"), static, environment)
+elif part == "readme":
+    check_readme()
 elif part == "package":
     check_examples(compile_with_cmake())
 else:
