@@ -1,6 +1,6 @@
 """Prints what the tool chain makes of each kernel beside its CUDA C++ twin in bench/twins, both run on the same random arrays.
 
-Registers, spills, stack and shared memory are ptxas's own words. Read from the PTX:
+Kernels are compiled with -flaunch=linear, as the twins are written for launches of one axis. Registers, spills, stack and shared memory are ptxas's own words. Read from the PTX:
 
   local    instructions that touch local memory
   vec128   share of the bytes moved by ld.global/st.global/cp.async instructions that 16-byte accesses move, each instruction
@@ -228,7 +228,7 @@ def compare(name, case, options, scratch):
     """The rows of ours and the twin's."""
     source = ROOT / "kernels" / f"{name}.tir"
     defines = case.get("define", {})
-    tir = [word for key, value in defines.items() for word in ("-D", f"{key}={value}")]
+    tir = ["-flaunch=linear"] + [word for key, value in defines.items() for word in ("-D", f"{key}={value}")]
     if options.arch:
         tir.append(f"-mcpu={options.arch}")
     manifest = json.loads(run([options.tf_llc, *tir, "--emit=manifest", source]))

@@ -25,6 +25,8 @@ typedef struct tf_lower_options {
   bool check_div;          /* -fcheck=div: integer division by zero traps */
   bool check_bounds;       /* -fcheck=bounds: windows that leave their source trap */
   bool host_abort_traps;   /* -fhost-abort=trap */
+  bool linear_launches;    /* -flaunch=linear: blocks and grids have one axis, of known size where the kernel has one; others are
+                              refused at launch */
   /* Called after a pass with its output if its name equals print_after (or that is "all"). A name that is no pass of
    * Passes.def with something to show is TF_INVALID_ARGUMENT. */
   const char *print_after;
@@ -32,7 +34,7 @@ typedef struct tf_lower_options {
   void (*time)(void *user, const char *pass, double seconds); /* after each pass; null: not measured */
   void *user;
 } tf_lower_options;
-#define TF_LOWER_OPTIONS_INIT {sizeof(tf_lower_options), 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define TF_LOWER_OPTIONS_INIT {sizeof(tf_lower_options), 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* All of these verify the module first (TF_VERIFY with diagnostics), refuse an entry that the module lacks (TF_VERIFY), and
  * report what the target lacks as diagnostics with TF_UNSUPPORTED. They may be called from several threads for different contexts. */

@@ -4,7 +4,8 @@
  *   body:    the statements
  *   return:  where `return` goes
  *
- * A block may have any shape of the right size, so the bound on its size is .maxntid, never .reqntid. */
+ * A block may have any shape of the right size, so the bound on its size is .maxntid, unless the launches are promised to have
+ * one axis: then it is .reqntid. */
 #include "LowerToLLVM/Function.h"
 
 #include <string.h>
@@ -55,8 +56,10 @@ static void add_attributes(tf_lowering *lowering, unsigned count, const tf_kerne
   if (lowering->module->options->flush_denormals)
     add_string_attribute(lowering, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
   if (lowering->kernel->geometry.has_threads) {
-    const char *size = tf_arena_printf(lowering->arena, "%lld", (long long)lowering->kernel->geometry.block);
-    add_string_attribute(lowering, "nvvm.maxntid", size);
+    bool linear = lowering->module->options->linear_launches;
+    const char *size =
+        tf_arena_printf(lowering->arena, linear ? "%lld,1,1" : "%lld", (long long)lowering->kernel->geometry.block);
+    add_string_attribute(lowering, linear ? "nvvm.reqntid" : "nvvm.maxntid", size);
   }
 }
 
@@ -172,6 +175,7 @@ static tf_kernel_facts facts_of(tf_lowering *lowering, const char *name, unsigne
                                 const tf_kernel_param *params) {
   const tf_kernel *kernel = lowering->kernel;
   const tf_geometry *geometry = &kernel->geometry;
+  bool linear = lowering->module->options->linear_launches;
   return (tf_kernel_facts){
       .function = kernel->function,
       .ptx_name = name,
@@ -179,7 +183,9 @@ static tf_kernel_facts facts_of(tf_lowering *lowering, const char *name, unsigne
       .params = params,
       .grid_size = geometry->has_ctas ? geometry->grid : NULL,
       .block_size = geometry->has_threads ? tf_dim_int(lowering->context, geometry->block) : NULL,
-      .max_block_threads = geometry->has_threads ? geometry->block : 0,
+      .required_block = {linear && geometry->has_threads ? geometry->block : 0, 1, 1},
+      .max_block_threads = geometry->has_threads && !linear ? geometry->block : 0,
+      .linear_grid = linear,
       .shared = lowering->shared,
       .cooperative = kernel->uses_grid_barrier,
       .grid_barrier_bytes = kernel->uses_grid_barrier ? GRID_BARRIER_BYTES : 0,

@@ -4,7 +4,8 @@
  *   id(thread) = tid.x + ntid.x * (tid.y + ntid.y * tid.z)      id(warp) = id(thread) / 32      lane = id(thread) % 32
  *   coordinate = ((id - origin) mod modulus) / divisor          (Verify/Scopes.h)
  *
- * Blocks may be launched in any shape of the right size, so the linear id needs all three axes. */
+ * Blocks may be launched in any shape of the right size, so the linear id needs all three axes, unless the launches are promised
+ * to have one. */
 #include "LowerToLLVM/Intrinsics.h"
 
 static const int
@@ -47,9 +48,19 @@ static LLVMValueRef linear(tf_lowering *lowering, tf_intrinsic_id x, tf_intrinsi
   return multiply_add(lowering, id[0], size[0], multiply_add(lowering, id[1], size[1], id[2]));
 }
 
+/* Whether launches have one axis: of grids the runtime makes sure, of blocks the required size. */
+static bool is_linear(const tf_lowering *lowering, unsigned level) {
+  return lowering->module->options->linear_launches &&
+         (level == TF_LEVEL_CTA || lowering->kernel->geometry.has_threads);
+}
+
 static LLVMValueRef emit_id(tf_lowering *lowering, unsigned level) {
-  if (level == TF_LEVEL_CTA) return linear(lowering, TF_INTRINSIC_CTAID_X, TF_INTRINSIC_NCTAID_X);
-  if (level == TF_LEVEL_THREAD) return linear(lowering, TF_INTRINSIC_TID_X, TF_INTRINSIC_NTID_X);
+  bool one_axis = is_linear(lowering, level);
+  if (level == TF_LEVEL_CTA)
+    return one_axis ? sreg(lowering, TF_INTRINSIC_CTAID_X)
+                    : linear(lowering, TF_INTRINSIC_CTAID_X, TF_INTRINSIC_NCTAID_X);
+  if (level == TF_LEVEL_THREAD)
+    return one_axis ? sreg(lowering, TF_INTRINSIC_TID_X) : linear(lowering, TF_INTRINSIC_TID_X, TF_INTRINSIC_NTID_X);
   LLVMValueRef thread = tf_lower_program_id(lowering, TF_LEVEL_THREAD);
   if (level == TF_LEVEL_WARP) return LLVMBuildLShr(lowering->builder, thread, tf_llvm_i32(lowering, 5), "");
   return LLVMBuildAnd(lowering->builder, thread, tf_llvm_i32(lowering, 31), "");

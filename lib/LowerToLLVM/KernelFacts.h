@@ -38,6 +38,7 @@ typedef struct tf_kernel_facts {
   const tf_dim *block_size;      /* threads of every block; null: the launch decides */
   int64_t required_block[3];     /* .reqntid; 0, 0, 0: none */
   int64_t max_block_threads;     /* .maxntid; 0: none */
+  bool linear_grid;              /* the grid has one axis in every launch */
   const tf_shared_plan *shared;  /* finished; null: the kernel has no shared memory */
   bool cooperative;
   int64_t cluster[3]; /* .reqnctapercluster; 0, 0, 0: none */

@@ -97,6 +97,7 @@ json_t *tf_manifest_kernel(tf_manifest_writer *writer, const tf_kernel_facts *ke
   tf_manifest_put(writer, node, "required_block", write_static3(writer, kernel->required_block));
   tf_manifest_put(writer, node, "max_block_threads",
                   kernel->max_block_threads ? json_integer(kernel->max_block_threads) : json_null());
+  tf_manifest_put(writer, node, "linear_grid", json_boolean(kernel->linear_grid));
   tf_manifest_put(writer, node, "shared", write_shared(writer, kernel->shared));
   tf_manifest_put(writer, node, "cooperative", json_boolean(kernel->cooperative));
   tf_manifest_put(writer, node, "cluster", write_static3(writer, kernel->cluster));

@@ -57,6 +57,12 @@ static int64_t product(const int64_t v[3]) {
   return v[0] * v[1] * v[2];
 }
 
+static tf_status check_grid(tf_kernel *k, const tf_geometry *g) {
+  if (!k->manifest || !k->manifest->linear_grid || (g->grid[1] == 1 && g->grid[2] == 1)) return TF_OK;
+  return refuse(k, "the grid is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel was compiled for grids of one axis",
+                g->grid[0], g->grid[1], g->grid[2]);
+}
+
 static tf_status check_block(tf_kernel *k, const tf_geometry *g) {
   const tf_device_info *info = &k->program->runtime->info;
   int64_t threads = product(g->block);
@@ -233,7 +239,8 @@ static tf_status check_cooperative(tf_kernel *k, const tf_geometry *g, CUstream 
 tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, void **params) {
   tf_status status = check_extents(kernel, geometry);
   if (status != TF_OK || tf_geometry_is_empty(geometry)) return status;
-  status = check_block(kernel, geometry);
+  status = check_grid(kernel, geometry);
+  if (status == TF_OK) status = check_block(kernel, geometry);
   if (status == TF_OK) status = check_cluster(kernel, geometry);
   if (status == TF_OK) status = prepare_shared(kernel, geometry);
   if (status == TF_OK) status = check_cooperative(kernel, geometry, stream);

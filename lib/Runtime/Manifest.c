@@ -83,13 +83,14 @@ static void read_geometry(tf_mreader *r, const tf_mnode *node, tf_mkernel *out) 
   tf_mnode grid_size = tf_mnode_member(node, "grid_size"), block_size = tf_mnode_member(node, "block_size");
   tf_mnode grid = tf_mnode_member(node, "default_grid"), block = tf_mnode_member(node, "default_block");
   tf_mnode required = tf_mnode_member(node, "required_block"), most = tf_mnode_member(node, "max_block_threads");
-  tf_mnode cluster = tf_mnode_member(node, "cluster");
+  tf_mnode cluster = tf_mnode_member(node, "cluster"), linear = tf_mnode_member(node, "linear_grid");
   out->grid_size = tf_mreader_expr_or_null(r, &grid_size);
   out->block_size = tf_mreader_expr_or_null(r, &block_size);
   out->default_grid = tf_mreader_extent3_or_null(r, &grid);
   out->default_block = tf_mreader_extent3_or_null(r, &block);
   out->has_required_block = read_static3(r, &required, out->required_block);
   out->has_cluster = read_static3(r, &cluster, out->cluster);
+  out->linear_grid = tf_mreader_bool(r, &linear);
   if (!tf_mnode_is_null(&most)) out->max_block_threads = tf_mreader_int(r, &most, 1);
 }
 
@@ -103,22 +104,10 @@ static void check_barrier(tf_mreader *r, const tf_mnode *at, const tf_mkernel *k
 }
 
 static void read_kernel(tf_mreader *r, const tf_mnode *node, tf_mkernel *out) {
-  static const char *const keys[] = {"name",
-                                     "ptx_name",
-                                     "parameters",
-                                     "grid_size",
-                                     "block_size",
-                                     "default_grid",
-                                     "default_block",
-                                     "required_block",
-                                     "max_block_threads",
-                                     "shared",
-                                     "cooperative",
-                                     "cluster",
-                                     "grid_barrier_bytes",
-                                     "abort_sites",
-                                     "loc",
-                                     NULL};
+  static const char *const keys[] = {
+      "name",          "ptx_name",           "parameters",        "grid_size",   "block_size", "default_grid",
+      "default_block", "required_block",     "max_block_threads", "linear_grid", "shared",     "cooperative",
+      "cluster",       "grid_barrier_bytes", "abort_sites",       "loc",         NULL};
   if (!tf_mreader_object(r, node, keys)) return;
   tf_mnode name = tf_mnode_member(node, "name"), ptx_name = tf_mnode_member(node, "ptx_name");
   tf_mnode params = tf_mnode_member(node, "parameters"), shared = tf_mnode_member(node, "shared");

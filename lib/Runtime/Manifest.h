@@ -105,6 +105,7 @@ typedef struct tf_mkernel {
   bool has_required_block, has_cluster;
   int64_t required_block[3], cluster[3];
   int64_t max_block_threads; /* 0: none */
+  bool linear_grid;          /* the grid has one axis */
   int64_t static_bytes;      /* shared memory */
   tf_mexpr dynamic_bytes;
   unsigned buffer_count;

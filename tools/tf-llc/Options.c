@@ -35,7 +35,8 @@ static const struct argp_option table[] = {
     {NULL, 'O', "LEVEL", 0, "LLVM's pipeline: 0, 1, 2 or 3 (the default)", 1},
     {NULL, 'g', NULL, 0, "lines of the source in the PTX", 1},
     {NULL, 'f', "FLAG", 0,
-     "fp-contract=off|fast, denormal=ieee|ftz, fast-math, check=div,bounds, host-abort=error|trap", 1},
+     "fp-contract=off|fast, denormal=ieee|ftz, fast-math, check=div,bounds, host-abort=error|trap, launch=any|linear",
+     1},
     {"verify-only", KEY_VERIFY_ONLY, NULL, 0, "parse and verify, write nothing", 2},
     {"verify-diagnostics", KEY_VERIFY_DIAGNOSTICS, NULL, 0,
      "compare the diagnostics with the source's `# expected-error {{...}}` comments (also -warning, -remark, -note; "
@@ -144,17 +145,26 @@ static void set_checks(struct argp_state *state, llc_options *options, const cha
 }
 
 static void set_flag(struct argp_state *state, llc_options *options, const char *arg) {
-  static const char *const names[] = {"fp-contract=off", "fp-contract=fast", "denormal=ieee",
-                                      "denormal=ftz",    "host-abort=error", "host-abort=trap",
-                                      "fast-math",       "check=div,bounds", NULL};
+  static const char *const names[] = {"fp-contract=off",
+                                      "fp-contract=fast",
+                                      "denormal=ieee",
+                                      "denormal=ftz",
+                                      "host-abort=error",
+                                      "host-abort=trap",
+                                      "launch=any",
+                                      "launch=linear",
+                                      "fast-math",
+                                      "check=div,bounds",
+                                      NULL};
   tf_lower_options *lower = &options->lower;
   if (strncmp(arg, "check=", 6) == 0) {
     set_checks(state, options, arg + 6);
     return;
   }
-  bool *const switches[] = {&lower->contract, &lower->flush_denormals, &lower->host_abort_traps};
+  bool *const switches[] = {&lower->contract, &lower->flush_denormals, &lower->host_abort_traps,
+                            &lower->linear_launches};
   unsigned which = choose(state, "-f", arg, names);
-  if (which < 6)
+  if (which < 2 * sizeof switches / sizeof *switches)
     *switches[which / 2] = which % 2;
   else
     lower->fast_math = true;

@@ -201,7 +201,8 @@ START_TEST(many_parameters) {
         "\"storage\":\"gmem\",\"alignment\":4}",
         i ? "," : "", i);
   ADD("],\"grid_size\":null,\"block_size\":null,\"default_grid\":null,\"default_block\":null,\"required_block\":null,"
-      "\"max_block_threads\":null,\"shared\":{\"static_bytes\":0,\"dynamic_bytes\":0,\"buffers\":[]},\"cooperative\":"
+      "\"max_block_threads\":null,\"linear_grid\":false,\"shared\":{\"static_bytes\":0,\"dynamic_bytes\":0,\"buffers\":"
+      "[]},\"cooperative\":"
       "false,\"cluster\":null,\"grid_barrier_bytes\":0,\"abort_sites\":[],\"loc\":null}],\"entries\":[{\"name\":\"e\","
       "\"parameters\":[");
   for (int i = 0; i < 70; i++)

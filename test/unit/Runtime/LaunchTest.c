@@ -194,6 +194,9 @@ START_TEST(required_block_and_cluster) {
   rt->info.cluster_launch = true;
   tf_launch_config c = config_of(2, 1, 1, 4, 32, 1);
   expect_refused(launch_raw("wide", &c), "kernel 'wide': the block is (4, 32, 1), the kernel requires (32, 4, 1)");
+  c = config_of(2, 2, 1, 32, 4, 1);
+  expect_refused(launch_raw("wide", &c),
+                 "kernel 'wide': the grid is (2, 2, 1), the kernel was compiled for grids of one axis");
   c = config_of(3, 1, 1, 32, 4, 1);
   expect_refused(launch_raw("wide", &c), "kernel 'wide': grid.x is 3, no multiple of the cluster's 2");
   c = config_of(4, 1, 1, 32, 4, 1);

@@ -47,6 +47,7 @@ START_TEST(header_and_kernels) {
   ck_assert(wide->cooperative && wide->has_cluster && wide->has_required_block);
   ck_assert_int_eq(wide->cluster[0], 2);
   ck_assert_int_eq(wide->required_block[1], 4);
+  ck_assert(wide->linear_grid);
   ck_assert_int_eq(wide->grid_barrier_bytes, 8);
   const int64_t dims[] = {100, 7};
   ck_assert_int_eq(eval(&wide->dynamic_bytes, dims), 1224);
