@@ -116,6 +116,13 @@ tf_status tf_sim_free(tf_sim_device *d, uint64_t address) {
   return s;
 }
 
+tf_status tf_sim_renew(tf_sim_device *d, uint64_t address) {
+  pthread_mutex_lock(&d->lock);
+  tf_status s = tf_memory_renew(&d->memory, address);
+  pthread_mutex_unlock(&d->lock);
+  return s;
+}
+
 tf_status tf_sim_map_host(tf_sim_device *d, void *host, uint64_t bytes) {
   pthread_mutex_lock(&d->lock);
   tf_status s = tf_memory_map(&d->memory, host, bytes);

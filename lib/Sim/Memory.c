@@ -162,6 +162,19 @@ tf_status tf_memory_free(tf_memory *m, uint64_t address) {
   return TF_OK;
 }
 
+tf_status tf_memory_renew(tf_memory *m, uint64_t address) {
+  tf_alloc *a = tf_memory_below(m, address);
+  if (!a || a->lo != address || !a->freed || a->external) return TF_INVALID_ARGUMENT;
+  if (a->bytes > m->limit || m->used > m->limit - a->bytes) return TF_OUT_OF_MEMORY;
+  if (!back(m, a, m->track_init)) {
+    release(a);
+    return TF_OUT_OF_MEMORY;
+  }
+  a->freed = false;
+  m->used += a->bytes;
+  return TF_OK;
+}
+
 tf_alloc *tf_memory_below(const tf_memory *m, uint64_t address) {
   size_t at = upper(m, address);
   return at ? m->list[at - 1] : NULL;

@@ -63,6 +63,8 @@ tf_status tf_memory_alloc(tf_memory *memory, uint64_t bytes, bool constant, cons
 tf_status tf_memory_map(tf_memory *memory, void *host, uint64_t bytes);
 /* Frees the host bytes and remembers the range as freed. INVALID_ARGUMENT unless `address` begins a live allocation. */
 tf_status tf_memory_free(tf_memory *memory, uint64_t address);
+/* Puts fresh bytes behind an address that was freed. INVALID_ARGUMENT unless a freed allocation begins there. */
+tf_status tf_memory_renew(tf_memory *memory, uint64_t address);
 /* The allocation with the greatest lo <= address, live or freed; null if none. */
 tf_alloc *tf_memory_below(const tf_memory *memory, uint64_t address);
 /* The live allocation that holds all of [address, address+bytes), or null. */

@@ -163,6 +163,8 @@ void tf_sim_device_set_options(tf_sim_device *device, const tf_sim_options *opti
  * outside a live allocation. Size 0 is refused by alloc and is fine elsewhere. */
 tf_status tf_sim_alloc(tf_sim_device *device, uint64_t bytes, uint64_t *out);
 tf_status tf_sim_free(tf_sim_device *device, uint64_t address);
+/* Fresh memory behind an address that alloc gave and that was freed: addresses of graphs' memory stay the same. */
+tf_status tf_sim_renew(tf_sim_device *device, uint64_t address);
 /* Makes host memory reachable by kernels at its own address (managed and pinned memory). The caller keeps it alive
  * until tf_sim_free(address). */
 tf_status tf_sim_map_host(tf_sim_device *device, TF_KEEP void *host, uint64_t bytes);

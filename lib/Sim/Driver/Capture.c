@@ -216,18 +216,23 @@ CUresult tf_sim_capture_unsafe(void) {
   return r;
 }
 
-CUresult tf_sim_capture_legacy(void) {
+/* A question about the legacy stream gets the same error but does no harm. */
+static CUresult legacy(bool invalidate) {
   tf_sim_state *s = tf_sim_now();
   CUresult r = CUDA_SUCCESS;
   pthread_mutex_lock(&s->lock);
   for (CUstream at = s->streams; at; at = at->next) {
     bool synchronises = !(at->flags & CU_STREAM_NON_BLOCKING) && at->context == tf_sim_context();
     if (!at->capture || !synchronises) continue;
-    at->capture->invalid = true;
+    if (invalidate) at->capture->invalid = true;
     r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   }
   pthread_mutex_unlock(&s->lock);
   return r;
+}
+
+CUresult tf_sim_capture_legacy(void) {
+  return legacy(true);
 }
 
 CUresult tf_sim_capture_waits(CUcontext context) {
@@ -262,7 +267,7 @@ static CUstreamCaptureStatus status_of(CUstream stream) {
 
 static CUresult ask(CUstream stream, CUstreamCaptureStatus *status) {
   CUresult r = tf_sim_check_stream(stream);
-  if (r == CUDA_SUCCESS && tf_sim_default_stream(stream) && stream != CU_STREAM_PER_THREAD) r = tf_sim_capture_legacy();
+  if (r == CUDA_SUCCESS && tf_sim_default_stream(stream) && stream != CU_STREAM_PER_THREAD) r = legacy(false);
   if (r != CUDA_SUCCESS) return r;
   if (!status) return CUDA_ERROR_INVALID_VALUE;
   *status = status_of(stream);

@@ -13,11 +13,18 @@ static bool on_device(CUdeviceptr p) {
   return tf_sim_range(tf_sim_now()->device, p, &base, &bytes) == TF_OK;
 }
 
+/* Or will be when a graph runs: what is submitted may be captured for it. */
+static bool may_be_on_device(CUdeviceptr p) {
+  return on_device(p) || tf_sim_is_graph_memory(p);
+}
+
 CUresult tf_sim_run_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   tf_sim_device *d = tf_sim_now()->device;
   if (!bytes) return CUDA_SUCCESS;
   if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
   bool to_device = on_device(to), from_device = on_device(from);
+  if (!to_device && tf_sim_is_graph_memory(to)) return CUDA_ERROR_INVALID_VALUE;
+  if (!from_device && tf_sim_is_graph_memory(from)) return CUDA_ERROR_INVALID_VALUE;
   if (to_device && from_device) return tf_sim_from_status(tf_sim_copy(d, to, from, bytes));
   if (to_device) return tf_sim_from_status(tf_sim_write(d, to, (const void *)(uintptr_t)from, bytes));
   if (from_device) return tf_sim_from_status(tf_sim_read(d, (void *)(uintptr_t)to, from, bytes));
@@ -59,7 +66,8 @@ static CUresult typed_copy(CUstream stream, CUdeviceptr to, CUdeviceptr from, si
                            bool from_dev) {
   CUresult r = tf_sim_ready();
   if (r != CUDA_SUCCESS) return r;
-  if (bytes && ((to_dev && !on_device(to)) || (from_dev && !on_device(from)))) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes && ((to_dev && !may_be_on_device(to)) || (from_dev && !may_be_on_device(from))))
+    return CUDA_ERROR_INVALID_VALUE;
   return submit_copy(stream, to, from, bytes);
 }
 static CUresult typed_now(CUdeviceptr to, CUdeviceptr from, size_t bytes, bool to_dev, bool from_dev) {
@@ -127,7 +135,7 @@ static CUresult check_side(const side *s, const CUDA_MEMCPY3D *c) {
     return CUDA_ERROR_INVALID_VALUE;
   if (!c->WidthInBytes || !c->Height || !c->Depth) return CUDA_SUCCESS;
   bool device = s->type == CU_MEMORYTYPE_DEVICE;
-  return !s->at || (device && !on_device(row_of(s, 0, 0))) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  return !s->at || (device && !may_be_on_device(row_of(s, 0, 0))) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult tf_sim_check_copy3d(const CUDA_MEMCPY3D *copy) {
@@ -206,7 +214,7 @@ static CUresult submit_set(CUstream stream, CUdeviceptr dst, size_t pitch, unsig
   if (r != CUDA_SUCCESS) return r;
   if (count > SIZE_MAX / width || (height > 1 && pitch < count * width)) return CUDA_ERROR_INVALID_VALUE;
   if (dst % width || (height > 1 && pitch % width)) return CUDA_ERROR_INVALID_VALUE;
-  if (count && height && !on_device(dst)) return CUDA_ERROR_INVALID_VALUE;
+  if (count && height && !may_be_on_device(dst)) return CUDA_ERROR_INVALID_VALUE;
   tf_sim_work w = {.kind = TF_WORK_SET, .to = dst, .value = value, .width = width, .bytes = count * width};
   w.pitch = pitch;
   w.height = height;

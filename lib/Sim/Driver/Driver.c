@@ -163,6 +163,7 @@ static void destroy(tf_sim_state *s) {
   thread.now = s;
   tf_sim_free_captures(s);
   tf_sim_free_graphs(s);
+  tf_sim_free_objects(s);
   tf_sim_free_streams(s, NULL);
   tf_sim_free_modules(s, NULL);
   tf_sim_free_hosts(s, NULL);

@@ -48,10 +48,7 @@ bool tf_sim_copy_work(tf_sim_work *to, const tf_sim_work *from) {
 void tf_sim_clear_work(tf_sim_work *w) {
   if (w->kind == TF_WORK_KERNEL) free(w->params);
   if (w->kind == TF_WORK_GRAPH) tf_sim_free_graph(w->graph);
-  if (w->block && --w->block->refs == 0) {
-    (void)tf_sim_free(tf_sim_now()->device, w->block->address);
-    free(w->block);
-  }
+  if (w->block) tf_sim_drop_block(w->block);
   *w = (tf_sim_work){.kind = TF_WORK_EMPTY};
 }
 
@@ -59,7 +56,11 @@ void tf_sim_clear_work(tf_sim_work *w) {
 
 CUgraph tf_sim_new_graph(tf_sim_state *s) {
   CUgraph g = calloc(1, sizeof(struct CUgraphExec_st));
-  if (g) g->driver = s;
+  if (!g) return NULL;
+  g->driver = s;
+  pthread_mutex_lock(&s->lock);
+  g->number = ++s->next_id;
+  pthread_mutex_unlock(&s->lock);
   return g;
 }
 
@@ -74,6 +75,7 @@ void tf_sim_free_graph(CUgraph g) {
   for (size_t i = 0; i < g->count; i++)
     free_node(g->nodes[i]);
   free(g->nodes);
+  tf_sim_let_go(g);
   free(g);
 }
 
@@ -154,6 +156,7 @@ CUresult tf_sim_copy_graph(CUgraph from, bool executable, CUgraph *out) {
     if (!node) r = CUDA_ERROR_INVALID_VALUE; /* a circle */
     if (node && !copy_node(node, made)) r = CUDA_ERROR_OUT_OF_MEMORY;
   }
+  if (r == CUDA_SUCCESS && !tf_sim_hold_again(made, from)) r = CUDA_ERROR_OUT_OF_MEMORY;
   if (r != CUDA_SUCCESS) {
     tf_sim_free_graph(made);
     return r;
@@ -201,11 +204,24 @@ CUresult tf_sim_cuGraphClone(CUgraph *clone, CUgraph graph) {
   CUresult r = tf_sim_check_graph(graph, false);
   if (r != CUDA_SUCCESS) return r;
   if (!clone) return CUDA_ERROR_INVALID_VALUE;
+  if (tf_sim_has_memory_nodes(graph)) return CUDA_ERROR_NOT_SUPPORTED;
   r = tf_sim_copy_graph(graph, false, &made);
   if (r != CUDA_SUCCESS) return r;
   tf_sim_enlist_graph(made);
   *clone = made;
   return CUDA_SUCCESS;
+}
+
+/* Memory nodes give the same addresses in every executable graph, so there may be only one at a time. */
+static bool can_instantiate(CUgraph graph) {
+  tf_sim_state *s = graph->driver;
+  bool free_to = true;
+  if (!tf_sim_has_memory_nodes(graph)) return true;
+  pthread_mutex_lock(&s->lock);
+  for (CUgraph at = s->graphs; at; at = at->next)
+    if (at->executable && at->number == graph->number) free_to = false;
+  pthread_mutex_unlock(&s->lock);
+  return free_to;
 }
 
 /* Executable graphs stand in the same list, so that closing the table frees them. */
@@ -214,9 +230,10 @@ CUresult tf_sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned lo
   CUresult r = tf_sim_check_graph(graph, false);
   if (r != CUDA_SUCCESS) return r;
   if (!exec || flags > 15) return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) return CUDA_ERROR_NOT_SUPPORTED;
+  if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH || !can_instantiate(graph)) return CUDA_ERROR_NOT_SUPPORTED;
   r = tf_sim_copy_graph(graph, true, &made);
   if (r != CUDA_SUCCESS) return r;
+  made->number = graph->number;
   made->flags = flags;
   tf_sim_enlist_graph(made);
   *exec = (CUgraphExec)(void *)made;
@@ -252,9 +269,14 @@ CUresult tf_sim_cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags) {
   return CUDA_SUCCESS;
 }
 
-/* A launch into a capturing stream becomes a child graph there. */
+/* A launch into a capturing stream becomes a child graph there, which cannot have memory of its own. */
 CUresult tf_sim_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   CUresult r = tf_sim_check_graph((CUgraph)(void *)exec, true);
+  if (r == CUDA_SUCCESS) r = tf_sim_check_stream(stream);
+  if (r != CUDA_SUCCESS) return r;
+  bool captured = !tf_sim_default_stream(stream) && stream->capture;
+  if (captured && tf_sim_has_memory_nodes(&exec->graph)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!captured) r = tf_sim_prepare_memory(&exec->graph);
   if (r != CUDA_SUCCESS) return r;
   tf_sim_work w = {.kind = TF_WORK_GRAPH, .graph = &exec->graph};
   return tf_sim_submit(stream, &w);
@@ -368,6 +390,7 @@ CUresult tf_sim_cuGraphDestroyNode(CUgraphNode node) {
   CUresult r = node ? tf_sim_check_graph(node->graph, false) : CUDA_ERROR_INVALID_VALUE;
   if (r != CUDA_SUCCESS) return r;
   CUgraph g = node->graph;
+  if (tf_sim_has_memory_nodes(g)) return CUDA_ERROR_NOT_SUPPORTED;
   for (size_t i = 0, kept = 0; i < g->count; i++) {
     if (g->nodes[i] != node) g->nodes[kept++] = g->nodes[i];
     CUgraphNode other = g->nodes[i];

@@ -62,9 +62,8 @@ static CUresult host_work(const CUDA_HOST_NODE_PARAMS *p, tf_sim_work *w) {
 
 /* ---- Adding ------------------------------------------------------------------------------------------------------------ */
 
-/* Adds a node with the work if the work is one; the work is cleared in any case. */
-static CUresult add(CUresult made, tf_sim_work *w, CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                    size_t count) {
+CUresult tf_sim_add_work(CUresult made, tf_sim_work *w, CUgraphNode *node, CUgraph graph,
+                         const CUgraphNode *dependencies, size_t count) {
   CUgraphNode added = NULL;
   CUresult r = tf_sim_check_graph(graph, false);
   if (r == CUDA_SUCCESS) r = made;
@@ -83,7 +82,7 @@ CUresult tf_sim_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUg
                                      const CUDA_KERNEL_NODE_PARAMS *params) {
   tf_sim_work w;
   CUresult made = kernel_work(params, &w);
-  return add(made, &w, node, graph, dependencies, count);
+  return tf_sim_add_work(made, &w, node, graph, dependencies, count);
 }
 
 static CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
@@ -104,7 +103,7 @@ CUresult tf_sim_cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUg
   tf_sim_work w;
   (void)ctx; /* there is one device */
   CUresult made = copy_work(copy, &w);
-  return add(made, &w, node, graph, dependencies, count);
+  return tf_sim_add_work(made, &w, node, graph, dependencies, count);
 }
 
 CUresult tf_sim_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
@@ -112,26 +111,27 @@ CUresult tf_sim_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUg
   tf_sim_work w;
   (void)ctx;
   CUresult made = set_work(params, &w);
-  return add(made, &w, node, graph, dependencies, count);
+  return tf_sim_add_work(made, &w, node, graph, dependencies, count);
 }
 
 CUresult tf_sim_cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
                                    const CUDA_HOST_NODE_PARAMS *params) {
   tf_sim_work w;
   CUresult made = host_work(params, &w);
-  return add(made, &w, node, graph, dependencies, count);
+  return tf_sim_add_work(made, &w, node, graph, dependencies, count);
 }
 
 CUresult tf_sim_cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count) {
   tf_sim_work w = {.kind = TF_WORK_EMPTY};
-  return add(CUDA_SUCCESS, &w, node, graph, dependencies, count);
+  return tf_sim_add_work(CUDA_SUCCESS, &w, node, graph, dependencies, count);
 }
 
 CUresult tf_sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                          size_t count, CUgraph child) {
   tf_sim_work w = {.kind = TF_WORK_GRAPH, .graph = child};
   CUresult made = child == graph ? CUDA_ERROR_INVALID_VALUE : tf_sim_check_graph(child, false);
-  return add(made, &w, node, graph, dependencies, count);
+  if (made == CUDA_SUCCESS && tf_sim_has_memory_nodes(child)) made = CUDA_ERROR_NOT_SUPPORTED;
+  return tf_sim_add_work(made, &w, node, graph, dependencies, count);
 }
 
 /* ---- Asking and changing ---------------------------------------------------------------------------------------------- */
@@ -256,6 +256,7 @@ static CUgraphExecUpdateResult compare(CUgraph exec, CUgraph from, CUgraphNode *
     CUgraphNode a = exec->nodes[i], b = from->nodes[i];
     *node = b;
     if (!same_kind(a->work.kind, b->work.kind)) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+    if (a->work.block) return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED; /* its address cannot change */
     if (a->need_count != b->need_count) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     for (size_t k = 0; k < a->need_count; k++) {
       size_t x = 0, y = 0;
@@ -268,6 +269,18 @@ static CUgraphExecUpdateResult compare(CUgraph exec, CUgraph from, CUgraphNode *
   }
   *node = NULL;
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+/* What the new contents need is kept, what the old ones needed goes. */
+static void exchange_held(CUgraph a, CUgraph b) {
+  tf_sim_held *held = a->held;
+  size_t count = a->held_count, cap = a->held_cap;
+  a->held = b->held;
+  a->held_count = b->held_count;
+  a->held_cap = b->held_cap;
+  b->held = held;
+  b->held_count = count;
+  b->held_cap = cap;
 }
 
 CUresult tf_sim_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
@@ -286,6 +299,7 @@ CUresult tf_sim_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUp
     exec->graph.nodes[i]->work = ordered->nodes[i]->work;
     ordered->nodes[i]->work = w;
   }
+  if (info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS) exchange_held(&exec->graph, ordered);
   tf_sim_free_graph(ordered);
   return info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }

@@ -1,8 +1,7 @@
 /* Memory in stream order and the pools it comes from, managed memory's hints.
  *
- * Allocation and release are done when they are submitted. While a stream captures they become nodes of the graph: the
- * address is given at once, and the memory lives as long as a graph has the node. Pools keep nothing back, so the memory
- * that they reserve is what is in use. */
+ * Allocation and release are done when they are submitted; while a stream captures they become nodes of the graph
+ * (GraphMemory.c). Pools keep nothing back, so the memory that they reserve is what is in use. */
 #include "Sim/Driver/State.h"
 
 #include <stdlib.h>
@@ -48,23 +47,6 @@ static CUresult allocate(CUdeviceptr *ptr, size_t bytes) {
   return CUDA_SUCCESS;
 }
 
-/* The node owns the memory; this function's own reference ends when it has been made. */
-static CUresult capture_alloc(CUdeviceptr *ptr, size_t bytes, CUstream stream) {
-  CUgraphNode node;
-  tf_sim_work w = {.kind = TF_WORK_ALLOC, .block = calloc(1, sizeof *w.block)};
-  if (!w.block) return CUDA_ERROR_OUT_OF_MEMORY;
-  w.block->refs = 1;
-  CUresult r = allocate(&w.block->address, bytes);
-  if (r != CUDA_SUCCESS) {
-    free(w.block);
-    return r;
-  }
-  r = tf_sim_capture_work(stream, &w, &node);
-  if (r == CUDA_SUCCESS) *ptr = w.block->address;
-  tf_sim_clear_work(&w);
-  return r;
-}
-
 static void count_use(CUmemoryPool pool, uint64_t bytes) {
   pool->used += bytes;
   if (pool->used > pool->used_high) pool->used_high = pool->used;
@@ -77,7 +59,7 @@ CUresult tf_sim_cuMemAllocFromPoolAsync(CUdeviceptr *ptr, size_t bytes, CUmemory
   CUresult r = tf_sim_check_stream(stream);
   if (r != CUDA_SUCCESS) return r;
   if (!ptr || !bytes || !pool || !pools_has(s, pool)) return CUDA_ERROR_INVALID_VALUE;
-  if (capturing(stream)) return capture_alloc(ptr, bytes, stream);
+  if (capturing(stream)) return tf_sim_capture_alloc(ptr, bytes, stream);
   r = allocate(ptr, bytes);
   pthread_mutex_lock(&s->lock);
   if (r == CUDA_SUCCESS) count_use(pool, bytes);
@@ -91,28 +73,15 @@ CUresult tf_sim_cuMemAllocAsync(CUdeviceptr *ptr, size_t bytes, CUstream stream)
   return pool ? tf_sim_cuMemAllocFromPoolAsync(ptr, bytes, pool, stream) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The allocation node of the address in the graph that the stream captures. */
-static CUgraphNode find_alloc(CUgraph graph, CUdeviceptr ptr) {
-  for (size_t i = 0; i < graph->count; i++)
-    if (graph->nodes[i]->work.kind == TF_WORK_ALLOC && graph->nodes[i]->work.block->address == ptr)
-      return graph->nodes[i];
-  return NULL;
-}
-
 CUresult tf_sim_cuMemFreeAsync(CUdeviceptr ptr, CUstream stream) {
   tf_sim_state *s = tf_sim_now();
   uint64_t base, bytes;
-  CUgraphNode node;
   CUresult r = tf_sim_check_stream(stream);
   if (r != CUDA_SUCCESS || !ptr) return r;
-  if (capturing(stream)) {
-    CUgraphNode alloc = find_alloc(stream->capture->graph, ptr);
-    if (!alloc) return CUDA_ERROR_INVALID_VALUE;
-    tf_sim_work w = {.kind = TF_WORK_FREE, .block = alloc->work.block};
-    return tf_sim_capture_work(stream, &w, &node);
-  }
+  if (capturing(stream)) return tf_sim_capture_free(ptr, stream);
   bool known = tf_sim_range(s->device, ptr, &base, &bytes) == TF_OK && base == ptr;
   if (!known || tf_sim_free(s->device, ptr) != TF_OK) return CUDA_ERROR_INVALID_VALUE;
+  if (tf_sim_is_graph_memory(ptr)) return CUDA_SUCCESS; /* of no pool */
   pthread_mutex_lock(&s->lock);
   CUmemoryPool pool = s->pool ? s->pool : s->default_pool;
   if (pool) pool->reserved = pool->used = pool->used > bytes ? pool->used - bytes : 0;

@@ -54,11 +54,29 @@ struct CUmod_st {
   unsigned count;
 };
 
-/* Memory that a graph's allocation node gives: it lives as long as a node of any graph names it. */
-typedef struct tf_sim_block {
+/* Memory that a graph's allocation node gives. Its address stays the same, and is known as long as a node of any graph
+ * names it; there is memory behind it from the execution of the allocation to that of the release. */
+typedef struct tf_sim_block tf_sim_block;
+struct tf_sim_block {
+  tf_sim_block *next;
   CUdeviceptr address;
+  size_t bytes;
+  CUcontext context;
   unsigned refs;
-} tf_sim_block;
+  bool released; /* some graph has a node that frees it */
+};
+
+/* An object of the program's, destroyed with its last reference, and a graph's references to one. */
+struct CUuserObject_st {
+  CUuserObject next;
+  CUhostFn destroy;
+  void *data;
+  unsigned long long refs;
+};
+typedef struct tf_sim_held {
+  CUuserObject object;
+  unsigned count;
+} tf_sim_held;
 
 /* A unit of work: what a stream executes and a graph records. */
 typedef enum tf_sim_work_kind {
@@ -103,11 +121,14 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   tf_sim_state *driver;
   CUgraph next;
-  bool executable; /* then the nodes are in an order that can be executed */
+  bool executable;           /* then the nodes are in an order that can be executed */
+  unsigned long long number; /* of an executable graph: that of the one that it was made from */
   cuuint64_t flags;
   CUgraphNode *nodes;
   size_t count, cap;
   unsigned long long next_id;
+  tf_sim_held *held;
+  size_t held_count, held_cap;
 };
 struct CUgraphExec_st {
   struct CUgraph_st graph;
@@ -200,12 +221,14 @@ struct tf_sim_state {
   CUstream streams;
   CUevent events;
   CUgraph graphs;
+  tf_sim_block *blocks;
+  CUuserObject objects;
   CUlinkState links;
   CUmemoryPool pools, default_pool, pool;
   tf_sim_host *hosts;
   tf_sim_capture **captures;
   size_t capture_count, capture_cap;
-  unsigned long long next_id; /* of contexts, streams and captures */
+  unsigned long long next_id; /* of contexts, streams, captures and graphs */
   char *fault;                /* account of the last fault, not told yet */
   tf_status fault_status;
   void (*told)(const char *account); /* is told each fault when it happens; may be null */
@@ -282,6 +305,24 @@ CUresult tf_sim_copy_graph(CUgraph from, bool executable, CUgraph *out);
 CUgraphNode tf_sim_node_of(CUgraph graph, unsigned long long id);
 CUresult tf_sim_run_graph(CUgraph graph);
 void tf_sim_free_graphs(tf_sim_state *state);
+/* Nodes.c. Adds a node with the work if it was made; a kernel's parameters are freed in any case. */
+CUresult tf_sim_add_work(CUresult made, tf_sim_work *work, CUgraphNode *node, CUgraph graph,
+                         const CUgraphNode *dependencies, size_t count);
+/* GraphMemory.c. Allocation and release as nodes of a graph that a stream captures. */
+CUresult tf_sim_capture_alloc(CUdeviceptr *ptr, size_t bytes, CUstream stream);
+CUresult tf_sim_capture_free(CUdeviceptr ptr, CUstream stream);
+CUresult tf_sim_run_alloc(const tf_sim_work *work);
+CUresult tf_sim_run_free(const tf_sim_work *work);
+void tf_sim_drop_block(tf_sim_block *block);
+/* True for an address in memory of a graph, there or not at present. */
+bool tf_sim_is_graph_memory(CUdeviceptr ptr);
+bool tf_sim_has_memory_nodes(CUgraph graph);
+/* Before a launch: frees what an earlier launch has left, if the graph was made to; INVALID_VALUE if it was not. */
+CUresult tf_sim_prepare_memory(CUgraph graph);
+/* UserObject.c. A graph's references: another graph gets the same ones; all of them are given up. */
+bool tf_sim_hold_again(CUgraph graph, CUgraph of);
+void tf_sim_let_go(CUgraph graph);
+void tf_sim_free_objects(tf_sim_state *state);
 /* Memory.c */
 CUresult tf_sim_run_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult tf_sim_run_copy3d(const CUDA_MEMCPY3D *copy);

@@ -46,9 +46,14 @@ CUresult tf_sim_execute(const tf_sim_work *w) {
   case TF_WORK_HOST:
     w->host(w->data);
     return CUDA_SUCCESS;
-  default:
+  case TF_WORK_ALLOC:
+    return tf_sim_run_alloc(w);
+  case TF_WORK_FREE:
+    return tf_sim_run_free(w);
+  case TF_WORK_EMPTY:
     return CUDA_SUCCESS;
   }
+  return CUDA_SUCCESS;
 }
 
 CUresult tf_sim_submit(CUstream stream, const tf_sim_work *work) {
