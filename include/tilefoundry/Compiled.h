@@ -149,7 +149,7 @@ struct tf_compiled_api {
                   int64_t count);
 
   /* A temporary of that many elements in device or host memory. Device memory is taken and given back in the order of the
-   * call's stream. The contents are undefined. */
+   * call's stream. The contents are undefined. If that stream is being captured it is the graph's memory. */
   int32_t (*allocate)(tf_call *call, const tf_compiled_place *place, const char *name, int64_t dtype, int64_t is_host,
                       int64_t elements, uint64_t *address);
   /* How many temporaries are there now, and: frees all but the first `mark`. */
@@ -163,7 +163,8 @@ struct tf_compiled_api {
                   const tf_compiled_view *destination);
   /* The element everywhere, in stream order. */
   int32_t (*fill)(tf_call *call, const tf_compiled_place *place, const tf_compiled_view *destination, uint64_t bits);
-  /* One element of a view in host memory; waits for copies that are still writing host memory. */
+  /* One element of a view in host memory; waits for copies that are still writing host memory, and refuses an element that
+   * the graph will write into which the call's stream is being captured. */
   int32_t (*load)(tf_call *call, const tf_compiled_place *place, const tf_compiled_view *source, const int64_t *indices,
                   uint64_t *bits);
 

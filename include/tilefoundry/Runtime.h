@@ -25,6 +25,14 @@
  * create/open/destroy of a runtime and unload of a program must not run beside other calls on that object. Launches on
  * one stream are ordered as the caller orders his calls.
  *
+ * Graphs: calls may be made on a stream that is being captured into a CUDA graph, in every mode of capture. What they do
+ * becomes nodes of the graph; nothing runs, and nothing is waited for. As long as the graph is launched it needs what its
+ * nodes name: the program, the tensors, those in host memory too. Scalars, extents, windows and what a function decided
+ * are those of the capture. Temporaries and the counters of grid barriers belong to the graph: one that has any can be
+ * instantiated once at a time, and neither be cloned nor be a part of another graph. A call that fails leaves what it has
+ * captured so far, and the capture goes on; end it and destroy the graph. Loading, allocating and freeing are no
+ * part of a graph and allowed during any capture; what has to wait for a captured stream is refused.
+ *
  * Tensors are DLPack's (dlpack/dlpack.h). On the simulated device they carry kDLCUDA and the ordinal 0 like on a real
  * one, and their data pointers come from tf_device_alloc. */
 #ifndef TILEFOUNDRY_RUNTIME_H
@@ -128,7 +136,7 @@ TF_API void tf_string_free(TF_TAKE char *text);
  * programs wait for work that uses the memory first. */
 TF_API TF_NODISCARD tf_status tf_device_alloc(tf_runtime *runtime, size_t bytes, void **out);
 TF_API tf_status tf_device_free(tf_runtime *runtime, void *pointer);
-/* Copies, finished when they return, ordered after all earlier work on `stream`. */
+/* Copies, finished when they return, ordered after all earlier work on `stream`. TF_UNSUPPORTED if that is being captured. */
 TF_API TF_NODISCARD tf_status tf_device_copy_in(tf_runtime *runtime, void *device, const void *host, size_t bytes,
                                                 tf_stream stream);
 TF_API TF_NODISCARD tf_status tf_device_copy_out(tf_runtime *runtime, void *host, const void *device, size_t bytes,
@@ -144,7 +152,7 @@ TF_API TF_NODISCARD tf_status tf_stream_create(tf_runtime *runtime, tf_stream *o
 TF_API tf_status tf_stream_destroy(tf_runtime *runtime, tf_stream stream);
 /* Waits for the stream's work and reports what went wrong in it: TF_TRAP if a kernel stopped itself (the message lists
  * the abort sites of the kernels in flight, or the very site on the simulated device), TF_CHECKER for a checker's
- * finding, TF_DRIVER for other faults. */
+ * finding, TF_DRIVER for other faults, TF_UNSUPPORTED if the stream is being captured (the capture goes on). */
 TF_API TF_NODISCARD tf_status tf_stream_synchronize(tf_runtime *runtime, tf_stream stream);
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
@@ -175,7 +183,7 @@ typedef struct tf_program_source {
  * holds the log, the PTX line and the source line). */
 TF_API TF_NODISCARD tf_status tf_program_load(tf_runtime *runtime, const tf_program_source *source,
                                               TF_GIVE tf_program **out);
-/* Waits for nothing: the caller has synchronised the streams that use it. Null is fine. */
+/* Waits for nothing: the caller has synchronised the streams that use it, and destroyed the graphs. Null is fine. */
 TF_API void tf_program_unload(TF_TAKE tf_program *program);
 
 /* The entry of that name, or the module's default entry for null. TF_INVALID_ARGUMENT with a message that lists the
@@ -232,7 +240,12 @@ TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned inde
  *
  * Launches, copies between device tensors and fills are asynchronous, in the order of the stream. Host tensors that the
  * entry copies to or from are finished with when it returns. Temporaries are gone then, however it ended; an error in the
- * middle of a sequence leaves what was launched before it. */
+ * middle of a sequence leaves what was launched before it.
+ *
+ * On a stream that is being captured host tensors are read and written whenever the graph runs, by copies and fills alike,
+ * so they live as long as it may; a T.load of one is done now. TF_UNSUPPORTED for what a graph cannot do: a T.load of an
+ * element that this very call has the graph write, a launch on another stream that is not part of the same capture, and
+ * temporaries where graphs cannot own memory (before CUDA 11.4, devices without memory pools). */
 TF_API TF_NODISCARD tf_status tf_entry_call(const tf_entry *entry, tf_stream stream, const tf_argument *arguments,
                                             unsigned count);
 

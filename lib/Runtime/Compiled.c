@@ -121,12 +121,14 @@ static CUstream stream_of(tf_frame *f, const tf_compiled_launch *l) {
   return l->flags & TF_COMPILED_STREAM ? stream : f->stream;
 }
 
-/* Temporaries may be used on one more stream at a time; work on an earlier one is waited for. */
-static tf_status note_stream(tf_frame *f, CUstream stream) {
+/* Temporaries may be used on one more stream at a time; the call's own stream is put behind an earlier one. */
+static tf_status note_stream(tf_frame *f, const tf_mloc *loc, CUstream stream) {
   CUstream other = f->other_stream;
   if (stream == f->stream || stream == other) return TF_OK;
+  tf_status status = tf_capture_check_stream(f, loc, stream);
+  if (status != TF_OK) return status;
   f->other_stream = stream;
-  return other ? TF_CALL(f->program->runtime, cuStreamSynchronize, other) : TF_OK;
+  return other ? tf_frame_follow(f, other) : TF_OK;
 }
 
 static tf_status launch_arguments(tf_frame *f, const tf_mloc *loc, const tf_compiled_launch *l, tf_kernel *kernel,
@@ -147,7 +149,7 @@ static int32_t launch(tf_call *call, const tf_compiled_place *place, const tf_co
   if ((!(l->flags & TF_COMPILED_OWN_GRID) && is_negative(g.grid)) ||
       (!(l->flags & TF_COMPILED_OWN_BLOCK) && is_negative(g.block)))
     return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, kernel->name, "an extent is negative");
-  tf_status status = note_stream(f, stream_of(f, l));
+  tf_status status = note_stream(f, &loc, stream_of(f, l));
   if (status != TF_OK) return (int32_t)status;
   const tf_solved solved = {.dims = f->dims, .shapes = f->shapes};
   if (l->flags & TF_COMPILED_PASSED)

@@ -1,5 +1,5 @@
 /* Memory of host functions: temporaries, copies, fills, loads. Everything goes through the call's stream; what touches host
- * memory is waited for before host code looks at it (Frame.h). */
+ * memory is waited for before host code looks at it (Frame.h), or is part of the graph that is being captured (Capture.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +25,23 @@ static tf_status allocate_host(size_t bytes, tf_temporary *out) {
   return TF_OK;
 }
 
-/* Drivers before 11.2 and devices without memory pools have no allocations in stream order. */
 static tf_status allocate_device(tf_frame *f, size_t bytes, tf_temporary *out) {
-  tf_runtime *rt = f->program->runtime;
-  CUdeviceptr address = 0;
-  CUresult result = rt->driver.cuMemAllocAsync(&address, bytes, f->stream);
-  bool ordered = result != TF_CUDA_ERROR_MISSING_FUNCTION && result != CUDA_ERROR_NOT_SUPPORTED;
-  tf_status status =
-      ordered ? tf_runtime_check(rt, result, "cuMemAllocAsync") : TF_CALL(rt, cuMemAlloc, &address, bytes);
+  bool ordered;
+  CUdeviceptr address;
+  tf_status status = tf_device_take_ordered(f->program->runtime, bytes, f->stream, &address, &ordered);
   if (status == TF_OK) *out = (tf_temporary){ordered ? TF_TEMPORARY_ASYNC : TF_TEMPORARY_DEVICE, address};
   return status;
+}
+
+/* A graph's memory: the device's by nodes, the host's by an object of the graph, so that nothing of it is left to free. */
+static tf_status allocate_captured(tf_frame *f, const tf_mloc *loc, const char *name, bool is_host, size_t bytes,
+                                   tf_temporary *out) {
+  tf_status status = tf_capture_check_memory(f, loc, name);
+  if (status != TF_OK) return status;
+  status = is_host ? allocate_host(bytes, out) : allocate_device(f, bytes, out);
+  if (status == TF_OK)
+    return is_host ? tf_capture_keep(f, (void *)(uintptr_t)out->address) : tf_frame_remember(f, *out);
+  return is_host ? tf_frame_fail(f, status, loc, name, "out of memory") : status;
 }
 
 int32_t tf_compiled_allocate(tf_call *call, const tf_compiled_place *place, const char *name, int64_t dtype,
@@ -44,7 +51,16 @@ int32_t tf_compiled_allocate(tf_call *call, const tf_compiled_place *place, cons
   if (elements > INT64_MAX / 8) return fail(f, place, TF_OUT_OF_MEMORY, name, "out of memory");
   size_t bytes = (size_t)tf_element_bytes((tf_element)dtype, (uint64_t)elements);
   tf_temporary made = {TF_TEMPORARY_HOST, 0};
-  tf_status status = is_host ? allocate_host(bytes ? bytes : 1, &made) : allocate_device(f, bytes ? bytes : 1, &made);
+  bool capturing;
+  tf_status status = tf_capture_ask(f, &capturing);
+  if (status != TF_OK) return (int32_t)status;
+  if (capturing) {
+    const tf_mloc loc = tf_place_loc(place);
+    status = allocate_captured(f, &loc, name, is_host, bytes ? bytes : 1, &made);
+    if (status == TF_OK) *address = made.address;
+    return (int32_t)status;
+  }
+  status = is_host ? allocate_host(bytes ? bytes : 1, &made) : allocate_device(f, bytes ? bytes : 1, &made);
   if (status != TF_OK && is_host) return fail(f, place, TF_OUT_OF_MEMORY, name, "out of memory");
   if (status == TF_OK) status = tf_frame_remember(f, made);
   if (status == TF_OK) *address = made.address;
@@ -69,6 +85,7 @@ typedef struct move {
   tf_element element;
   uint64_t pattern; /* of fills and clipped elements */
   bool is_fill;
+  bool capturing; /* known where host memory is written */
 } move;
 
 static uint64_t address_of(const tf_compiled_view *view, tf_element element, int64_t position) {
@@ -79,8 +96,7 @@ static void *host_pointer(uint64_t address) {
   return (void *)(uintptr_t)address;
 }
 
-/* Writes an element of up to 8 bytes `count` times, into host memory. */
-static void fill_host(char *to, uint64_t pattern, size_t bytes, int64_t count) {
+void tf_fill_host(char *to, uint64_t pattern, size_t bytes, int64_t count) {
   for (int64_t i = 0; i < count; i++, to += bytes)
     memcpy(to, &pattern, bytes); /* the low bytes: hosts are little-endian, as the device is */
 }
@@ -114,7 +130,8 @@ static tf_status fill_row(move *m, int64_t position, int64_t count) {
   size_t bytes = bits < 8 ? 1 : bits / 8;
   int64_t n = bits < 8 ? (count + 1) / 2 : count;
   if (!m->destination->is_host) return fill_device(m, to, bytes, n);
-  fill_host(host_pointer(to), m->pattern, bytes, n);
+  if (m->capturing) return tf_capture_fill(m->frame, host_pointer(to), m->pattern, bytes, n);
+  tf_fill_host(host_pointer(to), m->pattern, bytes, n);
   return TF_OK;
 }
 
@@ -186,6 +203,34 @@ static int32_t run_move(move *m, const tf_compiled_place *place) {
   return (int32_t)status;
 }
 
+/* The bytes from the view's first element to its last; of a clipped one those of its storage. */
+static tf_host_range range_of(const tf_compiled_view *v, tf_element element) {
+  int64_t low = v->offset, high = v->offset;
+  for (int64_t i = 0; i < v->mode_count && !v->clip_count; i++) {
+    int64_t reach = (v->modes[i].extent - 1) * v->modes[i].stride; /* fits: the view is inside of its storage */
+    *(reach < 0 ? &low : &high) += reach;
+  }
+  if (v->clip_count) low = 0, high = v->size - 1;
+  return (tf_host_range){address_of(v, element, low), v->data + tf_element_bytes(element, (uint64_t)high + 1)};
+}
+
+/* Before host memory takes part in a move: what runs still is waited for if host code fills, and the move's own copies
+ * are to be waited for later. In a capture there is nothing to wait for, but what will be written is not to be read. */
+static tf_status prepare_host(move *m) {
+  tf_frame *f = m->frame;
+  bool to_host = m->destination->is_host, from_host = m->source->is_host && !m->is_fill;
+  if (!to_host && !from_host) return TF_OK;
+  tf_status status = tf_capture_ask(f, &m->capturing);
+  if (status != TF_OK) return status;
+  if (m->capturing) {
+    bool inside = m->destination->clip_count || tf_view_is_inside(m->destination);
+    return to_host && inside ? tf_capture_note_write(f, range_of(m->destination, m->element)) : TF_OK;
+  }
+  if (to_host && (m->is_fill || m->source->clip_count)) status = tf_frame_settle(f);
+  if (status == TF_OK && !m->is_fill) f->root->unsettled = true;
+  return status;
+}
+
 static uint64_t byte_pattern(tf_element element, uint64_t bits) {
   return tf_element_bits(element) < 8 ? (bits & 15) | (bits & 15) << 4 : bits;
 }
@@ -204,10 +249,8 @@ int32_t tf_compiled_copy(tf_call *call, const tf_compiled_place *place, const tf
   if (count < 0 || count != tf_view_count(source))
     return fail(f, place, TF_LAUNCH, destination->name, "source and destination differ in their number of elements");
   if (count == 0) return TF_OK;
-  tf_status status = destination->is_host && source->clip_count ? tf_frame_settle(f) : TF_OK;
-  if (status != TF_OK) return (int32_t)status;
-  if (source->is_host || destination->is_host) f->root->unsettled = true;
-  return run_move(&m, place);
+  tf_status status = prepare_host(&m);
+  return status == TF_OK ? run_move(&m, place) : (int32_t)status;
 }
 
 int32_t tf_compiled_fill(tf_call *call, const tf_compiled_place *place, const tf_compiled_view *destination,
@@ -224,7 +267,7 @@ int32_t tf_compiled_fill(tf_call *call, const tf_compiled_place *place, const tf
   int64_t count = tf_view_count(destination);
   if (count == 0) return TF_OK;
   if (count < 0) return fail(f, place, TF_LAUNCH, destination->name, "more than 64 bits of elements");
-  tf_status status = destination->is_host ? tf_frame_settle(f) : TF_OK;
+  tf_status status = prepare_host(&m);
   return status == TF_OK ? run_move(&m, place) : (int32_t)status;
 }
 
@@ -253,8 +296,13 @@ int32_t tf_compiled_load(tf_call *call, const tf_compiled_place *place, const tf
   if (status != TF_OK) return (int32_t)status;
   *bits = source->clip_bits;
   if (found == TF_POSITION_CLIPPED) return TF_OK;
-  *bits = 0;
   tf_element element = (tf_element)source->dtype;
-  memcpy(bits, host_pointer(address_of(source, element, position)), (size_t)tf_element_bytes(element, 1));
+  uint64_t from = address_of(source, element, position), bytes = tf_element_bytes(element, 1);
+  if (tf_capture_writes(f, (tf_host_range){from, from + bytes}))
+    return fail(f, place, TF_UNSUPPORTED, source->name,
+                "load: the stream is being captured into a graph that writes this element when it runs, so it has no "
+                "value yet: load it in a call of its own after the graph has run");
+  *bits = 0;
+  memcpy(bits, host_pointer(from), (size_t)bytes);
   return TF_OK;
 }

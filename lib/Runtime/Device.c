@@ -48,6 +48,8 @@ static tf_status choose_context(tf_runtime *rt, int ordinal) {
 
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
+#define MEMORY_IN_GRAPHS 11040 /* version of the driver */
+
 enum {
   LIMIT_MAJOR,
   LIMIT_MINOR,
@@ -63,6 +65,7 @@ enum {
   LIMIT_OPTIN,
   LIMIT_COOPERATIVE,
   LIMIT_CLUSTER,
+  LIMIT_POOLS,
   LIMIT_COUNT
 };
 
@@ -81,6 +84,7 @@ static const CUdevice_attribute limit_attributes[LIMIT_COUNT] = {
     [LIMIT_OPTIN] = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
     [LIMIT_COOPERATIVE] = CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
     [LIMIT_CLUSTER] = CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
+    [LIMIT_POOLS] = CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
 };
 
 /* An attribute that an old driver does not know is a feature that it does not have. */
@@ -99,7 +103,10 @@ static tf_status fill_info(tf_runtime *rt) {
   unsigned v[LIMIT_COUNT];
   tf_status status = read_limits(rt, v);
   if (status == TF_OK) status = TF_CALL(rt, cuDeviceGetName, rt->name, (int)sizeof rt->name - 1, rt->device);
+  int version = 0;
+  if (status == TF_OK) status = TF_CALL(rt, cuDriverGetVersion, &version);
   if (status != TF_OK) return status;
+  rt->graph_memory = v[LIMIT_POOLS] != 0 && version >= MEMORY_IN_GRAPHS;
   rt->info = (tf_device_info){
       .name = rt->name,
       .device = {.device_type = kDLCUDA, .device_id = rt->driver.is_sim ? 0 : rt->device},

@@ -38,6 +38,7 @@ bool tf_frame_open(tf_frame *frame, const tf_entry *entry, tf_frame *caller, CUs
   frame->temporary_count = frame->temporary_room = 0;
   frame->other_stream = NULL;
   frame->unsettled = false;
+  frame->capture = (tf_capture){.state = TF_CAPTURE_UNKNOWN};
   return true;
 }
 
@@ -46,6 +47,7 @@ tf_status tf_frame_close(tf_frame *frame, tf_status status) {
   if (frame->root == frame) {
     tf_status settled = tf_frame_settle(frame);
     if (freed == TF_OK) freed = settled;
+    tf_capture_close(frame);
   }
   free(frame->temporaries);
   free(frame->heap);
@@ -74,25 +76,33 @@ static tf_status free_temporary(tf_frame *frame, const tf_temporary *t) {
     free((void *)(uintptr_t)t->address);
     return status;
   case TF_TEMPORARY_ASYNC:
-    return TF_CALL(rt, cuMemFreeAsync, t->address, frame->stream);
   case TF_TEMPORARY_DEVICE:
-    status = TF_CALL(rt, cuStreamSynchronize, frame->stream);
-    tf_status freed = TF_CALL(rt, cuMemFree, t->address);
-    return status != TF_OK ? status : freed;
+    return tf_device_give_ordered(rt, t->address, frame->stream, t->kind == TF_TEMPORARY_ASYNC);
   }
   return status;
 }
 
-/* Work on other streams is not ordered before what `stream` frees, so it is waited for. */
-static tf_status wait_for_others(tf_frame *frame) {
+tf_status tf_frame_follow(tf_frame *frame, CUstream other) {
+  tf_runtime *rt = frame->program->runtime;
+  CUevent event = NULL;
+  tf_status status = TF_CALL(rt, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+  if (status != TF_OK) return status;
+  status = TF_CALL(rt, cuEventRecord, event, other);
+  if (status == TF_OK) status = TF_CALL(rt, cuStreamWaitEvent, frame->stream, event, CU_EVENT_WAIT_DEFAULT);
+  tf_status destroyed = TF_CALL(rt, cuEventDestroy, event);
+  return status != TF_OK ? status : destroyed;
+}
+
+/* Work on another stream is to end before what `stream` frees. */
+static tf_status follow_other(tf_frame *frame) {
   CUstream other = frame->other_stream;
   frame->other_stream = NULL;
-  return other ? TF_CALL(frame->program->runtime, cuStreamSynchronize, other) : TF_OK;
+  return other ? tf_frame_follow(frame, other) : TF_OK;
 }
 
 tf_status tf_frame_release(tf_frame *frame, size_t mark) {
   if (frame->temporary_count <= mark) return TF_OK;
-  tf_status status = wait_for_others(frame);
+  tf_status status = follow_other(frame);
   while (frame->temporary_count > mark) {
     tf_status freed = free_temporary(frame, &frame->temporaries[--frame->temporary_count]);
     if (status == TF_OK) status = freed;

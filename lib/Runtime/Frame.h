@@ -6,10 +6,12 @@
  *
  * Frames form a stack through `caller`; the outermost one is the root. Copies to and from host memory are handed to the
  * driver asynchronously; the root remembers that some may still run (`unsettled`), and the stream is waited for before
- * anything reads or frees host memory, and before the root closes. */
+ * anything reads or frees host memory, and before the root closes. On a stream that is being captured nothing is waited
+ * for (Capture.h). */
 #ifndef TF_RUNTIME_FRAME_H
 #define TF_RUNTIME_FRAME_H
 
+#include "Runtime/Capture.h"
 #include "Runtime/RuntimeImpl.h"
 #include "Runtime/Strided.h"
 #include "tilefoundry/Compiled.h"
@@ -25,7 +27,6 @@ typedef struct tf_temporary {
   uint64_t address;
 } tf_temporary;
 
-typedef struct tf_frame tf_frame;
 struct tf_frame {
   tf_call call; /* first: machine code sees the frame through it */
   tf_frame *caller, *root;
@@ -40,6 +41,7 @@ struct tf_frame {
   size_t temporary_count, temporary_room;
   CUstream other_stream; /* where the function launched besides `stream`; null: nowhere */
   bool unsettled;        /* the root's */
+  tf_capture capture;    /* the root's */
   void *heap;            /* null: the arrays are inline */
   uint64_t inline_words[256];
 };
@@ -58,6 +60,8 @@ TF_NODISCARD tf_status tf_frame_call(tf_frame *frame, unsigned index, const tf_m
 /* Frees all temporaries but the first `mark`. */
 tf_status tf_frame_release(tf_frame *frame, size_t mark);
 TF_NODISCARD tf_status tf_frame_remember(tf_frame *frame, tf_temporary temporary);
+/* What the call's stream does from now on comes after what `other` has been given so far; nothing is waited for here. */
+TF_NODISCARD tf_status tf_frame_follow(tf_frame *frame, CUstream other);
 /* Waits until host memory is no longer read or written by copies. */
 TF_NODISCARD tf_status tf_frame_settle(tf_frame *frame);
 
@@ -68,6 +72,9 @@ tf_status tf_frame_fail(const tf_frame *frame, tf_status status, const tf_mloc *
 
 tf_status tf_plan_run(tf_frame *frame);
 extern const tf_compiled_api tf_compiled_functions;
+
+/* Writes an element of up to 8 bytes `count` times, into host memory. */
+void tf_fill_host(char *to, uint64_t pattern, size_t bytes, int64_t count);
 
 /* Between Compiled.c and CompiledMemory.c; the functions are those of Compiled.h. */
 static inline tf_frame *tf_frame_of(tf_call *call) {

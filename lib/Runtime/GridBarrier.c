@@ -9,16 +9,17 @@
  * stream order, which a capture records as nodes of the graph. */
 #include <stdlib.h>
 
-#include "Runtime/RuntimeImpl.h"
+#include "Runtime/Capture.h"
 
 static tf_status run_with_own(tf_runtime *rt, CUstream stream, size_t bytes, tf_barrier_body body, void *user) {
   CUdeviceptr counters = 0;
-  tf_status status = TF_CALL(rt, cuMemAllocAsync, &counters, bytes, stream);
+  bool ordered;
+  tf_status status = tf_device_take_ordered(rt, bytes, stream, &counters, &ordered);
   if (status != TF_OK) return status;
   status = TF_CALL(rt, cuMemsetD8Async, counters, 0, bytes, stream);
   if (status == TF_OK) status = body(user, counters);
-  tf_status freed = TF_CALL(rt, cuMemFreeAsync, counters, stream);
-  return status != TF_OK ? status : freed;
+  tf_status given = tf_device_give_ordered(rt, counters, stream, ordered);
+  return status != TF_OK ? status : given;
 }
 
 static tf_barrier_slot *find_slot(tf_runtime *rt, unsigned long long id, size_t bytes) {
@@ -27,70 +28,115 @@ static tf_barrier_slot *find_slot(tf_runtime *rt, unsigned long long id, size_t 
   return NULL;
 }
 
-/* A new slot with allocated counters that still have to be zeroed. */
+/* A new slot in the pool, with counters that still have to be zeroed. Two threads may each make one; the later one's is the
+ * stream's then. */
 static tf_status new_slot(tf_runtime *rt, unsigned long long id, size_t bytes, tf_barrier_slot **out) {
   tf_barrier_slot *slot = calloc(1, sizeof *slot);
   if (!slot) return tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
-  *slot = (tf_barrier_slot){.stream_id = id, .bytes = bytes, .dirty = true};
-  tf_status status = TF_CALL(rt, cuMemAlloc, &slot->counters, bytes);
-  if (status == TF_OK)
-    *out = slot;
-  else
+  *slot = (tf_barrier_slot){.stream_id = id, .bytes = bytes};
+  tf_status status = tf_device_take(rt, bytes, &slot->counters);
+  if (status != TF_OK) {
     free(slot);
-  return status;
+    return status;
+  }
+  pthread_mutex_lock(&rt->lock);
+  slot->next = rt->barriers;
+  rt->barriers = *out = slot;
+  pthread_mutex_unlock(&rt->lock);
+  return TF_OK;
 }
 
-/* Takes the slot of the stream, or makes one; *zero says that the caller must clear it in stream order. */
-static tf_status take_slot(tf_runtime *rt, unsigned long long id, size_t bytes, tf_barrier_slot **out, bool *zero) {
+/* Takes the slot of the stream, or makes one. */
+static tf_status take_slot(tf_runtime *rt, unsigned long long id, size_t bytes, tf_barrier_slot **out) {
   pthread_mutex_lock(&rt->lock);
   tf_barrier_slot *slot = find_slot(rt, id, bytes);
   pthread_mutex_unlock(&rt->lock);
-  tf_barrier_slot *made = NULL;
-  tf_status status = slot ? TF_OK : new_slot(rt, id, bytes, &made);
+  tf_status status = slot ? TF_OK : new_slot(rt, id, bytes, &slot);
   if (status != TF_OK) return status;
-  pthread_mutex_lock(&rt->lock);
-  if (made) {
-    made->next = rt->barriers;
-    rt->barriers = slot = made;
-  }
-  *zero = slot->dirty;
-  slot->dirty = false;
-  pthread_mutex_unlock(&rt->lock);
   *out = slot;
   return TF_OK;
 }
 
+static void set_epoch(tf_runtime *rt, tf_barrier_slot *slot, unsigned long long epoch) {
+  pthread_mutex_lock(&rt->lock);
+  slot->epoch = epoch;
+  pthread_mutex_unlock(&rt->lock);
+}
+
+/* Zeroes the counters in stream order unless that was done since the last fault. It counts as done when the driver has
+ * it: until then every thread does it before its own launch, which does no harm between launches. */
+static tf_status zero_slot(tf_runtime *rt, CUstream stream, tf_barrier_slot *slot) {
+  pthread_mutex_lock(&rt->lock);
+  unsigned long long epoch = rt->barrier_epoch;
+  bool zeroed = slot->epoch == epoch;
+  pthread_mutex_unlock(&rt->lock);
+  if (zeroed) return TF_OK;
+  tf_status status = TF_CALL(rt, cuMemsetD8Async, slot->counters, 0, slot->bytes, stream);
+  if (status == TF_OK) set_epoch(rt, slot, epoch);
+  return status;
+}
+
 static tf_status run_with_slot(tf_runtime *rt, CUstream stream, unsigned long long id, size_t bytes,
                                tf_barrier_body body, void *user) {
-  bool zero = false;
   tf_barrier_slot *slot;
-  tf_status status = take_slot(rt, id, bytes, &slot, &zero);
+  tf_status status = take_slot(rt, id, bytes, &slot);
+  if (status == TF_OK) status = zero_slot(rt, stream, slot);
   if (status != TF_OK) return status;
-  if (zero) status = TF_CALL(rt, cuMemsetD8Async, slot->counters, 0, slot->bytes, stream);
-  if (status == TF_OK) status = body(user, slot->counters);
-  if (status == TF_OK) return TF_OK;
-  pthread_mutex_lock(&rt->lock);
-  slot->dirty = true;
-  pthread_mutex_unlock(&rt->lock);
+  status = body(user, slot->counters);
+  if (status != TF_OK) set_epoch(rt, slot, 0);
   return status;
 }
 
 tf_status tf_barrier_run(tf_runtime *rt, CUstream stream, size_t bytes, tf_barrier_body body, void *user) {
-  CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
-  tf_status status = TF_CALL(rt, cuStreamIsCapturing, stream, &capturing);
+  bool capturing;
+  tf_status status = tf_capture_is_on(rt, stream, &capturing);
   if (status != TF_OK) return status;
   unsigned long long id = 0;
-  if (capturing != CU_STREAM_CAPTURE_STATUS_NONE) return run_with_own(rt, stream, bytes, body, user);
+  if (capturing && !rt->graph_memory)
+    return tf_runtime_fail(
+        rt, TF_UNSUPPORTED,
+        "a kernel with a grid barrier cannot be captured into a graph here: its counters are memory of "
+        "the graph, which takes CUDA 11.4 and a device with memory pools");
+  if (capturing) return run_with_own(rt, stream, bytes, body, user);
   CUresult result = rt->driver.cuStreamGetId(stream, &id);
   if (result == TF_CUDA_ERROR_MISSING_FUNCTION) return run_with_own(rt, stream, bytes, body, user);
   if (result != CUDA_SUCCESS) return tf_runtime_check(rt, result, "cuStreamGetId");
   return run_with_slot(rt, stream, id, bytes, body, user);
 }
 
+/* The first slot of the stream, taken out of the pool. */
+static tf_barrier_slot *take_out(tf_runtime *rt, unsigned long long id) {
+  pthread_mutex_lock(&rt->lock);
+  tf_barrier_slot **at = &rt->barriers;
+  while (*at && (*at)->stream_id != id)
+    at = &(*at)->next;
+  tf_barrier_slot *slot = *at;
+  if (slot) *at = slot->next;
+  pthread_mutex_unlock(&rt->lock);
+  return slot;
+}
+
+tf_status tf_barrier_forget_stream(tf_runtime *rt, unsigned long long id) {
+  tf_status status = TF_OK;
+  for (tf_barrier_slot *slot; id && (slot = take_out(rt, id));) {
+    tf_status given = tf_device_give(rt, slot->counters);
+    if (status == TF_OK) status = given;
+    free(slot);
+  }
+  return status;
+}
+
+tf_status tf_barrier_stream(tf_runtime *rt, CUstream stream, unsigned long long *id) {
+  *id = 0;
+  pthread_mutex_lock(&rt->lock);
+  bool any = rt->barriers != NULL;
+  pthread_mutex_unlock(&rt->lock);
+  return any ? TF_CALL(rt, cuStreamGetId, stream, id) : TF_OK; /* slots are of drivers that have ids */
+}
+
 void tf_barrier_mark_dirty(tf_runtime *rt) {
   pthread_mutex_lock(&rt->lock);
-  for (tf_barrier_slot *slot = rt->barriers; slot; slot = slot->next)
-    slot->dirty = true;
+  rt->barrier_epoch++;
   pthread_mutex_unlock(&rt->lock);
 }
 
@@ -100,7 +146,7 @@ void tf_barrier_release(tf_runtime *rt) {
   while (rt->barriers) {
     tf_barrier_slot *slot = rt->barriers;
     rt->barriers = slot->next;
-    if (entered == TF_OK) (void)rt->driver.cuMemFree(slot->counters);
+    if (entered == TF_OK) (void)tf_device_give(rt, slot->counters);
     free(slot);
   }
   (void)tf_context_leave(rt, pushed, entered);

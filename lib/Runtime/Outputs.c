@@ -86,7 +86,7 @@ static tf_status allocate(tf_runtime *rt, const tf_mparam *p, int64_t elements, 
     return TF_OK;
   }
   CUdeviceptr address = 0;
-  tf_status status = TF_CALL(rt, cuMemAlloc, &address, bytes ? bytes : 1);
+  tf_status status = tf_device_take(rt, bytes ? bytes : 1, &address);
   if (status == TF_OK) t->data = (void *)(uintptr_t)address;
   return status;
 }
@@ -110,7 +110,7 @@ static void free_tensor(tf_runtime *rt, DLTensor *t) {
   if (t->device.device_type == kDLCPU)
     free(t->data);
   else if (t->data)
-    (void)rt->driver.cuMemFree((CUdeviceptr)(uintptr_t)t->data);
+    (void)tf_device_give(rt, (CUdeviceptr)(uintptr_t)t->data);
   free(t->shape);
   *t = (DLTensor){0};
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Runtime/Capture.h"
 #include "Runtime/Cubin.h"
-#include "Runtime/RuntimeImpl.h"
 #include "Support/Options.h"
 
 #define LOG_SIZE 8192
@@ -59,7 +59,7 @@ static bool load_cubin(tf_program *p, const char *ptx) {
 }
 
 /* The driver wants PTX NUL-terminated; the caller's text need not be. */
-static tf_status load_module(tf_program *p, const tf_program_source *source) {
+static tf_status load_source(tf_program *p, const tf_program_source *source) {
   if (load_given_cubin(p, source)) return TF_OK;
   char *image = malloc(source->image_size + 1);
   if (!image) return tf_runtime_fail(p->runtime, TF_OUT_OF_MEMORY, "%s: out of memory", p->name);
@@ -69,6 +69,21 @@ static tf_status load_module(tf_program *p, const tf_program_source *source) {
   tf_status status = text && load_cubin(p, image) ? TF_OK : load_image(p, image, text);
   free(image);
   return status;
+}
+
+/* Also while a stream is being captured, of which loading is no part. */
+static tf_status load_module(tf_program *p, const tf_program_source *source) {
+  CUstreamCaptureMode mode;
+  tf_status status = tf_capture_permit(p->runtime, &mode);
+  return status == TF_OK ? tf_capture_restore(p->runtime, mode, load_source(p, source)) : status;
+}
+
+static void unload_module(tf_program *p) {
+  CUstreamCaptureMode mode;
+  tf_runtime *rt = p->runtime;
+  bool permitted = tf_capture_permit(rt, &mode) == TF_OK;
+  tf_status status = TF_CALL(rt, cuModuleUnload, p->module);
+  if (permitted) (void)tf_capture_restore(rt, mode, status);
 }
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
@@ -176,7 +191,7 @@ void tf_program_unload(tf_program *program) {
   tf_runtime *rt = program->runtime;
   tf_recent_forget_program(rt, program);
   bool pushed = false;
-  if (program->module && tf_context_enter(rt, &pushed) == TF_OK) (void)TF_CALL(rt, cuModuleUnload, program->module);
+  if (program->module && tf_context_enter(rt, &pushed) == TF_OK) unload_module(program);
   (void)tf_context_leave(rt, pushed, TF_OK);
   free_bare_kernels(program);
   free(program->kernels);

@@ -21,6 +21,7 @@ tf_status tf_runtime_create(tf_runtime **out) {
     free(rt);
     return TF_OUT_OF_MEMORY;
   }
+  rt->barrier_epoch = 1;
   *out = rt;
   return TF_OK;
 }

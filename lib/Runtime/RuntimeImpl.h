@@ -21,7 +21,7 @@ struct tf_barrier_slot {
   unsigned long long stream_id;
   CUdeviceptr counters;
   size_t bytes;
-  bool dirty; /* a launch that used it failed: zero it before the next one */
+  unsigned long long epoch; /* of the runtime when it was zeroed last; 0: not yet */
 };
 
 #define TF_RECENT_LAUNCHES 8
@@ -41,6 +41,7 @@ struct tf_runtime {
   CUdevice device;
   CUcontext context;
   bool owns_primary; /* the context is the device's primary one and was retained by us */
+  bool graph_memory; /* graphs can own memory, of the device and of the host */
   tf_device_info info;
   char name[128];
   char note[256];
@@ -48,8 +49,9 @@ struct tf_runtime {
   unsigned recent_next;
   unsigned long long recent_dropped; /* launches that fell out of the ring */
   tf_barrier_slot *barriers;
-  pthread_mutex_t unit_lock;    /* held while a unit is loaded */
-  struct tf_loaded_unit *units; /* of tf_compiled_call; only ever put in front, read without a lock */
+  unsigned long long barrier_epoch; /* from 1; a fault begins the next, in which all counters are zeroed again */
+  pthread_mutex_t unit_lock;        /* held while a unit is loaded */
+  struct tf_loaded_unit *units;     /* of tf_compiled_call; only ever put in front, read without a lock */
 };
 
 struct tf_kernel {
@@ -98,6 +100,15 @@ bool tf_cuda_is_device_fault(CUresult result);
  * context's or the first. */
 TF_NODISCARD tf_status tf_device_attach(tf_runtime *rt, const tf_driver *driver, int ordinal);
 void tf_device_detach(tf_runtime *rt);
+
+/* Memory outside of any stream's order, also while a stream is being captured; in the runtime's current context. */
+TF_NODISCARD tf_status tf_device_take(tf_runtime *rt, size_t bytes, CUdeviceptr *out);
+tf_status tf_device_give(tf_runtime *rt, CUdeviceptr address);
+/* Memory in the stream's order where the driver and the device have that (*ordered); else giving it back waits for the
+ * stream. */
+TF_NODISCARD tf_status tf_device_take_ordered(tf_runtime *rt, size_t bytes, CUstream stream, CUdeviceptr *out,
+                                              bool *ordered);
+tf_status tf_device_give_ordered(tf_runtime *rt, CUdeviceptr address, CUstream stream, bool ordered);
 
 /* Makes the runtime's context current for one call; leave undoes exactly what enter did and returns the status of the
  * call: `status`, or the failure to undo if that is the first. */
@@ -157,6 +168,9 @@ typedef tf_status (*tf_barrier_body)(void *user, CUdeviceptr counters);
 TF_NODISCARD tf_status tf_barrier_run(tf_runtime *rt, CUstream stream, size_t bytes, tf_barrier_body body, void *user);
 /* After a failed launch or a fault: counters may have been left anywhere. */
 void tf_barrier_mark_dirty(tf_runtime *rt);
+/* The id of a stream that may have counters (else 0), to be given back when it has been destroyed. */
+TF_NODISCARD tf_status tf_barrier_stream(tf_runtime *rt, CUstream stream, unsigned long long *id);
+tf_status tf_barrier_forget_stream(tf_runtime *rt, unsigned long long id);
 void tf_barrier_release(tf_runtime *rt);
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */

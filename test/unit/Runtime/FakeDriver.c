@@ -51,7 +51,27 @@ static void let_go(void *object) {
   free(object);
 }
 
+/* User objects of the graph. */
+struct CUuserObject_st {
+  CUhostFn destroy;
+  void *data;
+};
+static CUuserObject kept[64];
+static _Thread_local CUstreamCaptureMode thread_mode;
+
+void fake_end_graph(void) {
+  for (int i = 0; i < 64; i++) {
+    if (!kept[i]) continue;
+    kept[i]->destroy(kept[i]->data);
+    free(kept[i]);
+    kept[i] = NULL;
+    fake.live_objects--;
+  }
+}
+
 void fake_reset(void) {
+  fake_end_graph();
+  thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   for (int i = 0; i < 1024; i++) {
     free(held[i]);
     held[i] = NULL;
@@ -62,13 +82,20 @@ void fake_reset(void) {
                       .optin = 166912,
                       .cooperative = 1,
                       .occupancy = 2,
-                      .max_threads = 1024};
+                      .max_threads = 1024,
+                      .version = 12080,
+                      .pools = 1};
 }
 
 /* ---- Implementations of the calls that the runtime makes --------------------------------------------------------- */
 
 static CUresult do_cuInit(unsigned flags) {
   (void)flags;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuDriverGetVersion(int *version) {
+  *version = fake.version;
   return CUDA_SUCCESS;
 }
 
@@ -123,6 +150,9 @@ static CUresult do_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute
   case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     *value = fake.cooperative;
     return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+    *value = fake.pools;
+    return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
     *value = fake.clusters;
     return fake.clusters < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -166,6 +196,112 @@ static CUresult do_cuDevicePrimaryCtxRelease(CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
+/* ---- Captures: every stream is in the same one, and their graph is one ------------------------------------------- */
+
+static bool captured(CUstream stream) {
+  return fake.capturing && (!fake.captured_stream || fake.captured_stream == stream);
+}
+
+/* Calls that wait or that are not safe during a capture. */
+static CUresult forbid(bool forbidden) {
+  if (!forbidden) return CUDA_SUCCESS;
+  pthread_mutex_lock(&lock);
+  fake.forbidden++;
+  pthread_mutex_unlock(&lock);
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+static CUresult check_safe(void) {
+  return forbid(fake.capturing && thread_mode != CU_STREAM_CAPTURE_MODE_RELAXED);
+}
+
+static CUresult do_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *exchanged) {
+  CUstreamCaptureMode before = thread_mode;
+  thread_mode = *exchanged;
+  *exchanged = before;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  *status = captured(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuStreamGetCaptureInfo_v1(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id) {
+  if (captured(stream)) *id = 77;
+  return do_cuStreamIsCapturing(stream, status);
+}
+
+static CUresult do_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+                                          CUgraph *graph, const CUgraphNode **dependencies, size_t *count) {
+  (void)id, (void)dependencies, (void)count;
+  if (captured(stream)) *graph = (CUgraph)(void *)kept;
+  return do_cuStreamIsCapturing(stream, status);
+}
+
+static CUresult do_cuUserObjectCreate(CUuserObject *object, void *data, CUhostFn destroy, unsigned count,
+                                      unsigned flags) {
+  if (count != 1 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) return CUDA_ERROR_INVALID_VALUE;
+  *object = malloc(sizeof **object);
+  **object = (struct CUuserObject_st){destroy, data};
+  fake.live_objects++;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuUserObjectRelease(CUuserObject object, unsigned count) {
+  if (count != 1) return CUDA_ERROR_INVALID_VALUE;
+  object->destroy(object->data);
+  free(object);
+  fake.live_objects--;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags) {
+  if (graph != (CUgraph)(void *)kept || count != 1 || flags != CU_GRAPH_USER_OBJECT_MOVE)
+    return CUDA_ERROR_INVALID_VALUE;
+  int i = 0;
+  while (kept[i])
+    i++;
+  kept[i] = object;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
+  (void)stream;
+  fake.host_nodes++;
+  function(data);
+  return CUDA_SUCCESS;
+}
+
+/* An event is the stream that it was recorded on. */
+static CUresult do_cuEventCreate(CUevent *event, unsigned flags) {
+  if (flags != CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_VALUE;
+  *event = hold(calloc(1, sizeof(CUstream)));
+  fake.live_events++;
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuEventDestroy(CUevent event) {
+  fake.live_events--;
+  let_go(event);
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuEventRecord(CUevent event, CUstream stream) {
+  memcpy(event, &stream, sizeof stream);
+  return CUDA_SUCCESS;
+}
+
+static CUresult do_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  memcpy(&fake.awaited, event, sizeof fake.awaited);
+  fake.waiting = stream;
+  fake.waits++;
+  return captured(stream) == captured(fake.awaited) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+}
+
+/* ---- Modules, memory, launches ----------------------------------------------------------------------------------- */
+
 static CUresult do_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                                       void **values) {
   if (fake.log) {
@@ -173,6 +309,8 @@ static CUresult do_cuModuleLoadDataEx(CUmodule *module, const void *image, unsig
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER) strcpy(values[i], fake.log);
     return CUDA_ERROR_INVALID_PTX;
   }
+  CUresult safe = check_safe();
+  if (safe != CUDA_SUCCESS) return safe;
   bool cubin = strncmp(image, "\177ELF", 4) == 0;
   if (cubin && fake.refuse_cubins) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   pthread_mutex_lock(&lock);
@@ -242,11 +380,13 @@ static CUresult release(CUdeviceptr ptr) {
 }
 
 static CUresult do_cuMemAlloc(CUdeviceptr *ptr, size_t bytes) {
-  return allocate(ptr, bytes);
+  CUresult safe = check_safe();
+  return safe == CUDA_SUCCESS ? allocate(ptr, bytes) : safe;
 }
 
 static CUresult do_cuMemFree(CUdeviceptr ptr) {
-  return release(ptr);
+  CUresult safe = check_safe();
+  return safe == CUDA_SUCCESS ? release(ptr) : safe;
 }
 
 static CUresult do_cuMemAllocAsync(CUdeviceptr *ptr, size_t bytes, CUstream stream) {
@@ -330,18 +470,12 @@ static CUresult do_cuStreamDestroy(CUstream stream) {
 }
 
 static CUresult do_cuStreamSynchronize(CUstream stream) {
-  (void)stream;
-  return fake.sticky;
+  CUresult may = forbid(captured(stream));
+  return may == CUDA_SUCCESS ? fake.sticky : may;
 }
 
 static CUresult do_cuStreamGetId(CUstream stream, unsigned long long *id) {
   *id = (unsigned long long)(uintptr_t)stream;
-  return CUDA_SUCCESS;
-}
-
-static CUresult do_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
-  (void)stream;
-  *status = fake.capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
 
@@ -420,6 +554,7 @@ static CUresult do_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function
 
 static const tf_driver implemented = {
     .cuInit = do_cuInit,
+    .cuDriverGetVersion = do_cuDriverGetVersion,
     .cuDeviceGetCount = do_cuDeviceGetCount,
     .cuDeviceGet = do_cuDeviceGet,
     .cuDeviceGetName = do_cuDeviceGetName,
@@ -452,6 +587,17 @@ static const tf_driver implemented = {
     .cuStreamSynchronize = do_cuStreamSynchronize,
     .cuStreamGetId = do_cuStreamGetId,
     .cuStreamIsCapturing = do_cuStreamIsCapturing,
+    .cuStreamGetCaptureInfo_v1 = do_cuStreamGetCaptureInfo_v1,
+    .cuStreamGetCaptureInfo = do_cuStreamGetCaptureInfo,
+    .cuThreadExchangeStreamCaptureMode = do_cuThreadExchangeStreamCaptureMode,
+    .cuUserObjectCreate = do_cuUserObjectCreate,
+    .cuUserObjectRelease = do_cuUserObjectRelease,
+    .cuGraphRetainUserObject = do_cuGraphRetainUserObject,
+    .cuLaunchHostFunc = do_cuLaunchHostFunc,
+    .cuEventCreate = do_cuEventCreate,
+    .cuEventDestroy = do_cuEventDestroy,
+    .cuEventRecord = do_cuEventRecord,
+    .cuStreamWaitEvent = do_cuStreamWaitEvent,
     .cuOccupancyMaxActiveBlocksPerMultiprocessor = do_cuOccupancyMaxActiveBlocksPerMultiprocessor,
     .cuOccupancyMaxActiveClusters = do_cuOccupancyMaxActiveClusters,
     .cuLaunchKernel = do_cuLaunchKernel,

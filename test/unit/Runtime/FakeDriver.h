@@ -22,13 +22,15 @@ typedef struct fake_launch {
 typedef struct fake_state {
   /* What the device is like; set before it is used. */
   int devices, sms, compute_major, compute_minor, optin, cooperative, clusters;
-  int occupancy;                                  /* CTAs per multiprocessor; clusters per device */
-  int static_shared, max_threads;                 /* of every function */
-  const char *missing_kernel;                     /* cuModuleGetFunction does not find this one */
-  const char *log;                                /* non-null: modules are refused with this log */
-  int refuse_cubins;                              /* modules that begin with ELF's magic number */
-  int no_stream_ids;                              /* cuStreamGetId is missing, as in old drivers */
-  int capturing;                                  /* every stream is being captured */
+  int occupancy;                  /* CTAs per multiprocessor; clusters per device */
+  int static_shared, max_threads; /* of every function */
+  const char *missing_kernel;     /* cuModuleGetFunction does not find this one */
+  const char *log;                /* non-null: modules are refused with this log */
+  int refuse_cubins;              /* modules that begin with ELF's magic number */
+  int no_stream_ids;              /* cuStreamGetId is missing, as in old drivers */
+  int version, pools;             /* of the driver; the device has memory pools */
+  int capturing;                  /* every stream is being captured, or captured_stream alone */
+  CUstream captured_stream;
   unsigned param_count;                           /* parameters that launches record */
   void (*run)(const char *kernel, void **params); /* executes a launch; may be null */
   tf_status fault;                                /* what take_fault tells, once, when not TF_OK */
@@ -47,7 +49,11 @@ typedef struct fake_state {
   int func_set_value;
   unsigned memset_count;
   unsigned loaded_cubins, loaded_texts;
-  long live_memory, live_modules, live_streams, retained, closed;
+  unsigned forbidden; /* calls that would have ended a capture */
+  unsigned waits;     /* cuStreamWaitEvent calls; the last one is */
+  CUstream waiting, awaited;
+  unsigned host_nodes; /* cuLaunchHostFunc calls; the functions run at once */
+  long live_memory, live_modules, live_streams, live_events, live_objects, retained, closed;
 } fake_state;
 
 extern fake_state fake;
@@ -60,6 +66,8 @@ tf_driver fake_table(void);
 /* Pointers that are no device's but serve as contexts and streams. */
 CUcontext fake_context(int number);
 CUstream fake_stream(int number);
+/* The end of the graph that streams are captured into: what it holds is destroyed. */
+void fake_end_graph(void);
 /* The calling thread's current context. */
 CUcontext fake_current(void);
 void fake_set_current(CUcontext context);

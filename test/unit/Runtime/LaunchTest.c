@@ -273,6 +273,53 @@ START_TEST(barrier_counters_of_a_capture) {
 }
 END_TEST
 
+static CUresult (*real_memset)(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream);
+static unsigned unzeroed, zeroing;
+
+/* In the middle of one thread's zeroing another one launches on the same stream. */
+static CUresult memset_late(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream) {
+  if (!zeroing++) ck_assert_int_eq(launch_on(stream), TF_OK);
+  return real_memset(dst, value, count, stream);
+}
+
+static void look_at_counters(const char *kernel, void **params) {
+  uint64_t value;
+  (void)kernel;
+  memcpy(&value, (void *)(uintptr_t) * (uint64_t *)params[5], sizeof value);
+  unzeroed += value != 0;
+}
+
+START_TEST(barrier_counters_of_two_threads) {
+  real_memset = rt->driver.cuMemsetD8Async;
+  rt->driver.cuMemsetD8Async = memset_late;
+  fake.run = look_at_counters;
+  unzeroed = zeroing = 0;
+  ck_assert_int_eq(launch_on(fake_stream(1)), TF_OK);
+  ck_assert_uint_eq(fake.launch_count, 2);
+  ck_assert_uint_eq(unzeroed, 0);
+  ck_assert_int_eq(launch_on(fake_stream(1)), TF_OK);
+  ck_assert_uint_eq(zeroing, 2); /* from now on they are known to be zero */
+}
+END_TEST
+
+START_TEST(barrier_counters_go_with_their_stream) {
+  for (int i = 0; i < 3; i++) {
+    tf_stream stream;
+    ck_assert_int_eq(tf_stream_create(rt, &stream), TF_OK);
+    ck_assert_int_eq(launch_on(stream), TF_OK);
+    ck_assert_int_eq(launch_on(NULL), TF_OK);
+    ck_assert_int_eq(fake.live_memory, 2);
+    ck_assert_int_eq(tf_stream_destroy(rt, stream), TF_OK);
+    ck_assert_int_eq(fake.live_memory, 1);
+  }
+}
+END_TEST
+
+static CUresult no_pools(CUdeviceptr *ptr, size_t bytes, CUstream stream) {
+  (void)ptr, (void)bytes, (void)stream;
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 static void setup_old_driver(void) {
   fake_reset();
   fake.no_stream_ids = 1;
@@ -287,6 +334,18 @@ START_TEST(barrier_counters_without_stream_ids) {
   ck_assert_int_eq(launch_on(NULL), TF_OK);
   ck_assert_int_eq(launch_on(NULL), TF_OK);
   ck_assert_uint_eq(fake.memset_count, 2);
+  ck_assert_int_eq(fake.live_memory, 0);
+}
+END_TEST
+
+START_TEST(barrier_counters_without_ids_and_pools) {
+  rt->driver.cuMemAllocAsync = no_pools;
+  for (int i = 0; i < 2; i++) {
+    ck_assert_msg(launch_on(NULL) == TF_OK, "%s", tf_runtime_message(rt));
+    ck_assert_int_eq(fake.live_memory, 0); /* after waiting for the launch */
+  }
+  fake.sticky = CUDA_ERROR_LAUNCH_FAILED;
+  ck_assert_int_ne(launch_on(NULL), TF_OK);
   ck_assert_int_eq(fake.live_memory, 0);
 }
 END_TEST
@@ -308,9 +367,12 @@ int main(void) {
   tcase_add_test(c, barrier_counters_are_per_stream);
   tcase_add_test(c, barrier_counters_after_a_fault);
   tcase_add_test(c, barrier_counters_of_a_capture);
+  tcase_add_test(c, barrier_counters_of_two_threads);
+  tcase_add_test(c, barrier_counters_go_with_their_stream);
   TCase *old = tcase_create("old driver");
   tcase_add_checked_fixture(old, setup_old_driver, teardown);
   tcase_add_test(old, barrier_counters_without_stream_ids);
+  tcase_add_test(old, barrier_counters_without_ids_and_pools);
   int failed = run_case("launch", c);
   return run_case("launch on an old driver", old) | failed;
 }
