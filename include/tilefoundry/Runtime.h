@@ -55,7 +55,8 @@ typedef struct tf_runtime tf_runtime;
 typedef struct tf_program tf_program;
 typedef struct tf_entry tf_entry;
 typedef struct tf_kernel tf_kernel;
-typedef void *tf_stream; /* a CUstream of the runtime's context; null is the default stream */
+typedef void *tf_stream; /* a CUstream of the runtime's context; null is the legacy default stream. The driver's handles
+                          * of the default streams, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, are as good */
 
 /* DLPack's type codes that older versions of its header lack. Bits are 8 for bool and the 8-bit floats, 4 for f4e2m1.
  */
@@ -226,6 +227,7 @@ typedef struct tf_parameter_info {
   bool is_output;    /* among the last `output_count` parameters of the function */
 } tf_parameter_info;
 
+/* Of no entry: null, 0. */
 TF_API const char *tf_entry_name(const tf_entry *entry);
 TF_API unsigned tf_entry_parameter_count(const tf_entry *entry);
 TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned index); /* all zero behind the last */
@@ -283,7 +285,7 @@ TF_API TF_NODISCARD tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launc
                                                const tf_argument *arguments, unsigned count);
 
 /* Launches any kernel with bare parameters: one pointer to each parameter's value, in the .entry's order, as
- * cuLaunchKernel takes them. Only the geometry is checked. */
+ * cuLaunchKernel takes them (null for a kernel without any). Only the geometry is checked. */
 TF_API TF_NODISCARD tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config,
                                                    void *const *parameters);
 

@@ -103,10 +103,9 @@ static tf_status fill_info(tf_runtime *rt) {
   unsigned v[LIMIT_COUNT];
   tf_status status = read_limits(rt, v);
   if (status == TF_OK) status = TF_CALL(rt, cuDeviceGetName, rt->name, (int)sizeof rt->name - 1, rt->device);
-  int version = 0;
-  if (status == TF_OK) status = TF_CALL(rt, cuDriverGetVersion, &version);
+  if (status == TF_OK) status = TF_CALL(rt, cuDriverGetVersion, &rt->driver_version);
   if (status != TF_OK) return status;
-  rt->graph_memory = v[LIMIT_POOLS] != 0 && version >= MEMORY_IN_GRAPHS;
+  rt->graph_memory = v[LIMIT_POOLS] != 0 && rt->driver_version >= MEMORY_IN_GRAPHS;
   rt->info = (tf_device_info){
       .name = rt->name,
       .device = {.device_type = kDLCUDA, .device_id = rt->driver.is_sim ? 0 : rt->device},

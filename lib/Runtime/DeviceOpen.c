@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "Runtime/RuntimeImpl.h"
+#include "Runtime/Capture.h"
 #include "Runtime/SimDriver.h"
 #include "Support/Options.h"
 
@@ -152,7 +152,8 @@ tf_status tf_device_poison(tf_runtime *runtime, void *pointer, size_t bytes) {
     status = tf_sim_driver_poison(&runtime->driver, address, bytes);
     if (status != TF_OK) status = tf_runtime_fail(runtime, status, "the memory to be poisoned is not the device's");
   } else if (status == TF_OK) {
-    status = TF_CALL(runtime, cuMemsetD8Async, address, 0xff, bytes, NULL);
+    status = tf_capture_refuse_wait(runtime, NULL, "tf_device_poison");
+    if (status == TF_OK) status = TF_CALL(runtime, cuMemsetD8Async, address, 0xff, bytes, NULL);
     if (status == TF_OK) status = TF_CALL(runtime, cuStreamSynchronize, NULL);
   }
   return tf_context_leave(runtime, pushed, status);

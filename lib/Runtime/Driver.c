@@ -47,7 +47,8 @@ static const char *library_path(const char *path) {
 
 tf_status tf_driver_open(const char *path, tf_driver *out, char *message, size_t message_size) {
   const char *name = library_path(path);
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  /* A driver has threads and state of threads that outlive us: it stays in the process, a second opening costs nothing. */
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) {
     const char *why = dlerror();
     snprintf(message, message_size, "cannot load the CUDA driver: %s", why ? why : name);

@@ -103,6 +103,14 @@ static tf_status check_cluster(tf_kernel *k, const tf_geometry *g) {
   return TF_OK;
 }
 
+/* Older devices do not know it, and their drivers disagree on what to say. */
+static tf_status check_serialization(tf_kernel *k, const tf_geometry *g) {
+  unsigned compute = k->program->runtime->info.compute;
+  if (!g->programmatic_stream_serialization || compute >= 90) return TF_OK;
+  return refuse(k, "programmatic stream serialization takes a device of compute capability 9.0, this one has %u.%u",
+                compute / 10, compute % 10);
+}
+
 /* ---- Shared memory ----------------------------------------------------------------------------------------------- */
 
 static tf_status refuse_shared(tf_kernel *k, int64_t bytes, size_t limit) {
@@ -119,21 +127,18 @@ static tf_status refuse_shared(tf_kernel *k, int64_t bytes, size_t limit) {
                 bytes, k->static_shared, bytes - k->static_shared, limit, list);
 }
 
-/* Raises the function's limit to all that the device has, once: no later launch, of whatever thread, has to. */
+/* Raises the function's limit to all that the device has, once: no later launch, of whatever thread, has to. The call
+ * waits for nothing, so the lock is held over it. */
 static tf_status opt_in(tf_kernel *k) {
   tf_runtime *rt = k->program->runtime;
-  pthread_mutex_lock(&rt->lock);
-  bool done = k->opted_in;
-  pthread_mutex_unlock(&rt->lock);
-  if (done) return TF_OK;
   int most = (int)rt->info.shared_per_block_optin - k->static_shared;
-  tf_status status =
-      TF_CALL(rt, cuFuncSetAttribute, k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most);
-  if (status != TF_OK) return status;
+  CUresult result = CUDA_SUCCESS;
   pthread_mutex_lock(&rt->lock);
-  k->opted_in = true;
+  if (!k->opted_in)
+    result = rt->driver.cuFuncSetAttribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most);
+  k->opted_in = result == CUDA_SUCCESS;
   pthread_mutex_unlock(&rt->lock);
-  return TF_OK;
+  return tf_runtime_check(rt, result, "cuFuncSetAttribute");
 }
 
 static tf_status prepare_shared(tf_kernel *k, const tf_geometry *g) {
@@ -147,15 +152,19 @@ static tf_status prepare_shared(tf_kernel *k, const tf_geometry *g) {
 
 /* ---- The driver call --------------------------------------------------------------------------------------------- */
 
+static unsigned add_cluster(const tf_geometry *g, CUlaunchAttribute attrs[1]) {
+  memset(attrs, 0, sizeof *attrs);
+  if (!has_cluster(g)) return 0;
+  attrs->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attrs->value.clusterDim.x = (unsigned)g->cluster[0];
+  attrs->value.clusterDim.y = (unsigned)g->cluster[1];
+  attrs->value.clusterDim.z = (unsigned)g->cluster[2];
+  return 1;
+}
+
 static unsigned add_attributes(const tf_geometry *g, CUlaunchAttribute attrs[3]) {
-  unsigned count = 0;
   memset(attrs, 0, 3 * sizeof *attrs);
-  if (has_cluster(g)) {
-    attrs[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attrs[count].value.clusterDim.x = (unsigned)g->cluster[0];
-    attrs[count].value.clusterDim.y = (unsigned)g->cluster[1];
-    attrs[count++].value.clusterDim.z = (unsigned)g->cluster[2];
-  }
+  unsigned count = add_cluster(g, attrs);
   if (g->cooperative) {
     attrs[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     attrs[count++].value.cooperative = 1;
@@ -207,9 +216,9 @@ static tf_status resident_ctas(tf_kernel *k, const tf_geometry *g, CUstream stre
                                                                      : NULL;
   int found = 0;
   if (cluster) {
-    CUlaunchAttribute attrs[3];
+    CUlaunchAttribute attrs[1]; /* how it is launched is no question of room */
     CUlaunchConfig config = make_config(g, stream, attrs, 0);
-    config.numAttrs = add_attributes(g, attrs);
+    config.numAttrs = add_cluster(g, attrs);
     tf_status status = TF_CALL(rt, cuOccupancyMaxActiveClusters, &found, k->function, &config);
     *out = (int64_t)found * product(cluster);
     return status;
@@ -242,6 +251,7 @@ tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUst
   status = check_grid(kernel, geometry);
   if (status == TF_OK) status = check_block(kernel, geometry);
   if (status == TF_OK) status = check_cluster(kernel, geometry);
+  if (status == TF_OK) status = check_serialization(kernel, geometry);
   if (status == TF_OK) status = prepare_shared(kernel, geometry);
   if (status == TF_OK) status = check_cooperative(kernel, geometry, stream);
   if (status != TF_OK) return status;

@@ -19,19 +19,46 @@ static bool is_text(const void *image, size_t size) {
                             4) != 0;
 }
 
+/* What kept the driver from the module, in its own words: of the log that has some. */
+typedef struct jit_logs {
+  char error[LOG_SIZE], info[LOG_SIZE];
+} jit_logs;
+
+static CUresult load_logged(tf_program *p, const void *image, jit_logs *logs) {
+  void *size = (void *)(uintptr_t)(LOG_SIZE - 1);
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_GENERATE_LINE_INFO};
+  void *values[] = {logs->error, size, logs->info, size, (void *)(uintptr_t)1};
+  *logs = (jit_logs){.error = ""};
+  CUresult result = p->runtime->driver.cuModuleLoadDataEx(&p->module, image, 5, options, values);
+  logs->error[LOG_SIZE - 1] = logs->info[LOG_SIZE - 1] = '\0';
+  if (result != CUDA_SUCCESS) p->module = NULL;
+  return result;
+}
+
+/* The versions, where they are what is wrong. */
+static void add_versions(const tf_runtime *rt, CUresult result, const char *ptx, char *text, size_t size) {
+  const char *version = ptx ? strstr(ptx, ".version") : NULL;
+  size_t used = strlen(text);
+  if (result != CUDA_ERROR_UNSUPPORTED_PTX_VERSION || !version) return;
+  version += strlen(".version");
+  version += strspn(version, " \t");
+  snprintf(text + used, size - used,
+           "\n  the PTX is of version %.*s, the driver of CUDA %d.%d: a newer driver, or ptxas or "
+           "nvJitLink of a newer toolkit, would read it",
+           (int)strcspn(version, " \t\r\n"), version, rt->driver_version / 1000, rt->driver_version % 1000 / 10);
+}
+
 static tf_status load_image(tf_program *p, const char *image, bool text) {
   tf_runtime *rt = p->runtime;
-  char error_log[LOG_SIZE] = "";
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_GENERATE_LINE_INFO};
-  void *values[] = {error_log, (void *)(uintptr_t)(LOG_SIZE - 1), (void *)(uintptr_t)1};
-  CUresult result = rt->driver.cuModuleLoadDataEx(&p->module, image, 3, options, values);
+  jit_logs logs;
+  CUresult result = load_logged(p, image, &logs);
   if (result == CUDA_SUCCESS) return TF_OK;
-  p->module = NULL;
   if (tf_cuda_is_device_fault(result) || result == TF_CUDA_ERROR_MISSING_FUNCTION)
     return tf_runtime_check(rt, result, "cuModuleLoadDataEx");
-  error_log[LOG_SIZE - 1] = '\0';
-  char explained[LOG_SIZE + 512];
-  tf_jit_explain(error_log, text ? image : NULL, explained, sizeof explained);
+  char explained[LOG_SIZE + 1024];
+  tf_jit_explain(*logs.error ? logs.error : logs.info, text ? image : NULL, explained, sizeof explained);
+  add_versions(rt, result, text ? image : NULL, explained, sizeof explained);
   return tf_runtime_fail(rt, result == CUDA_ERROR_OUT_OF_MEMORY ? TF_OUT_OF_MEMORY : TF_DRIVER,
                          "%s: the device %s refused the module: %s (%s)%s", p->name, rt->name,
                          tf_cuda_result_text(result), tf_cuda_result_name(result), explained);

@@ -40,8 +40,9 @@ struct tf_runtime {
   tf_driver driver;
   CUdevice device;
   CUcontext context;
-  bool owns_primary; /* the context is the device's primary one and was retained by us */
-  bool graph_memory; /* graphs can own memory, of the device and of the host */
+  bool owns_primary;  /* the context is the device's primary one and was retained by us */
+  int driver_version; /* 12080 is CUDA 12.8 */
+  bool graph_memory;  /* graphs can own memory, of the device and of the host */
   tf_device_info info;
   char name[128];
   char note[256];

@@ -1,5 +1,6 @@
 /* The driver table from a shared library: versioned symbols, missing ones, wrong files; the texts of results. */
 #include <check.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,19 @@ START_TEST(environment_names_the_library) {
 }
 END_TEST
 
+/* A driver stays in the process: its threads outlive the table. */
+START_TEST(library_stays) {
+  tf_driver d;
+  for (int i = 0; i < 3; i++) {
+    ck_assert_int_eq(tf_driver_open(TF_TEST_STUB_DRIVER, &d, message, sizeof message), TF_OK);
+    tf_driver_close(&d);
+  }
+  void *library = dlopen(TF_TEST_STUB_DRIVER, RTLD_NOW | RTLD_NOLOAD);
+  ck_assert_ptr_nonnull(library);
+  dlclose(library);
+}
+END_TEST
+
 START_TEST(no_driver) {
   tf_driver d = {.is_sim = 7};
   ck_assert_int_eq(tf_driver_open("libm.so.6", &d, message, sizeof message), TF_IO);
@@ -68,6 +82,7 @@ int main(void) {
   tcase_add_test(c, versioned_symbols);
   tcase_add_test(c, missing_symbols_fail_when_called);
   tcase_add_test(c, environment_names_the_library);
+  tcase_add_test(c, library_stays);
   tcase_add_test(c, no_driver);
   tcase_add_test(c, texts);
   return run_case("driver", c);

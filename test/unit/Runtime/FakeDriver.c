@@ -83,6 +83,7 @@ void fake_reset(void) {
                       .cooperative = 1,
                       .occupancy = 2,
                       .max_threads = 1024,
+                      .load_result = CUDA_ERROR_INVALID_PTX,
                       .version = 12080,
                       .pools = 1};
 }
@@ -304,10 +305,12 @@ static CUresult do_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned fl
 
 static CUresult do_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                                       void **values) {
-  if (fake.log) {
-    for (unsigned i = 0; i < count; i++)
-      if (options[i] == CU_JIT_ERROR_LOG_BUFFER) strcpy(values[i], fake.log);
-    return CUDA_ERROR_INVALID_PTX;
+  if (fake.log || fake.info_log) {
+    for (unsigned i = 0; i < count; i++) {
+      if (options[i] == CU_JIT_ERROR_LOG_BUFFER && fake.log) strcpy(values[i], fake.log);
+      if (options[i] == CU_JIT_INFO_LOG_BUFFER && fake.info_log) strcpy(values[i], fake.info_log);
+    }
+    return fake.load_result;
   }
   CUresult safe = check_safe();
   if (safe != CUDA_SUCCESS) return safe;

@@ -25,7 +25,8 @@ typedef struct fake_state {
   int occupancy;                  /* CTAs per multiprocessor; clusters per device */
   int static_shared, max_threads; /* of every function */
   const char *missing_kernel;     /* cuModuleGetFunction does not find this one */
-  const char *log;                /* non-null: modules are refused with this log */
+  const char *log, *info_log;     /* non-null: modules are refused, with these logs */
+  CUresult load_result;           /* with which they are */
   int refuse_cubins;              /* modules that begin with ELF's magic number */
   int no_stream_ids;              /* cuStreamGetId is missing, as in old drivers */
   int version, pools;             /* of the driver; the device has memory pools */

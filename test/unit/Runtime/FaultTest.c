@@ -30,6 +30,7 @@ static tf_status whole_life(void) {
   config.cooperative = true;
   if (status == TF_OK) status = tf_kernel_launch_raw(bare, &config, params);
   config.programmatic_stream_serialization = true;
+  rt->info.compute = 90;
   if (status == TF_OK) status = tf_kernel_launch_raw(bare, &config, params);
   test_tensor m;
   tensor_at(&m, 0, kDLBfloat, 16, 2, 0, 0);
@@ -238,6 +239,28 @@ START_TEST(refused_module_shows_the_line) {
 }
 END_TEST
 
+/* The other log, if there are no errors in it; the versions, if they are the reason. */
+START_TEST(refused_module_without_errors) {
+  tf_program_source source = TF_PROGRAM_SOURCE_INIT;
+  source.image = ".version 8.7\n.target sm_80\n";
+  source.image_size = strlen(source.image);
+  tf_program *p = NULL;
+  fake.info_log = "info: line 2 is strange\n";
+  ck_assert_int_eq(tf_program_load(rt, &source, &p), TF_DRIVER);
+  ck_message("<program>: the device fake 0 refused the module: PTX compilation failed (CUDA_ERROR_INVALID_PTX): info: "
+             "line 2 is strange\n"
+             "  PTX line 2: .target sm_80");
+  tf_runtime_clear_error(rt);
+  fake.info_log = "";
+  fake.load_result = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  ck_assert_int_eq(tf_program_load(rt, &source, &p), TF_DRIVER);
+  const char *versions = strchr(tf_runtime_message(rt), '\n');
+  ck_assert_str_eq(versions, "\n  the PTX is of version 8.7, the driver of CUDA 12.8: a newer driver, or ptxas or "
+                             "nvJitLink of a newer toolkit, would read it");
+  ck_assert_ptr_null(p);
+}
+END_TEST
+
 START_TEST(log_without_places) {
   char text[256];
   tf_jit_explain("", "ret;\n", text, sizeof text);
@@ -392,6 +415,7 @@ int main(void) {
   tcase_add_test(c, finished_launches_are_not_blamed);
   tcase_add_test(c, the_simulator_tells_more);
   tcase_add_test(c, refused_module_shows_the_line);
+  tcase_add_test(c, refused_module_without_errors);
   tcase_add_test(c, log_without_places);
   tcase_add_test(c, kernel_of_the_manifest_is_missing);
   tcase_add_test(c, bad_sources);

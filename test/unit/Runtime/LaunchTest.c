@@ -164,6 +164,22 @@ START_TEST(cooperative_without_clusters) {
 }
 END_TEST
 
+/* Refused by name on a device that is too old for it. */
+START_TEST(programmatic_serialization) {
+  tf_launch_config c = config_of(1, 1, 1, 32, 1, 1);
+  c.programmatic_stream_serialization = true;
+  tf_kernel *bare = kernel_of("bare");
+  rt->info.compute = 89;
+  ck_assert_int_eq(tf_kernel_launch_raw(bare, &c, NULL), TF_LAUNCH);
+  ck_message(
+      "kernel 'bare': programmatic stream serialization takes a device of compute capability 9.0, this one has 8.9");
+  ck_assert_uint_eq(fake.launch_count, 0);
+  rt->info.compute = 90;
+  ck_assert_int_eq(tf_kernel_launch_raw(bare, &c, NULL), TF_OK);
+  ck_assert(fake.launches[0].pss && strcmp(fake.launches[0].call, "cuLaunchKernelEx") == 0);
+}
+END_TEST
+
 START_TEST(clusters) {
   tf_launch_config c = config_of(4, 6, 1, 32, 1, 1);
   c.cluster[0] = 2;
@@ -361,6 +377,7 @@ int main(void) {
   tcase_add_test(c, shared_memory_names_the_buffers);
   tcase_add_test(c, cooperative);
   tcase_add_test(c, cooperative_without_clusters);
+  tcase_add_test(c, programmatic_serialization);
   tcase_add_test(c, clusters);
   tcase_add_test(c, required_block_and_cluster);
   tcase_add_test(c, no_default_geometry);

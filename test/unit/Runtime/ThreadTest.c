@@ -5,7 +5,9 @@
 #include "Fixture.h"
 #include "Harness.h"
 
-enum { THREADS = 4, ROUNDS = 200 };
+enum { THREADS = 4, ROUNDS = 200, KERNELS = 16 };
+
+static tf_program *second; /* every other thread's */
 
 static void *work(void *argument) {
   int id = *(int *)argument;
@@ -20,12 +22,13 @@ static void *work(void *argument) {
   tf_argument good[] = {of_tensor(&x), of_tensor(&y)}, wide[] = {of_tensor(&m), of_int(9), of_int(1)};
   const tf_entry *half = NULL;
   tf_kernel *barrier = NULL;
-  bool ok = tf_program_entry(program, "half", &half) == TF_OK && tf_program_kernel(program, "wide", &barrier) == TF_OK;
+  tf_program *mine = id % 2 ? second : program;
+  bool ok = tf_program_entry(mine, "half", &half) == TF_OK && tf_program_kernel(mine, "wide", &barrier) == TF_OK;
   for (int i = 0; ok && i < ROUNDS; i++) {
     tf_launch_config c = {
         .size = sizeof c, .grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_smem = 60000, .stream = fake_stream(id)};
     tf_kernel *bare = NULL;
-    ok = ok && tf_program_kernel(program, names[i % 4], &bare) == TF_OK;
+    ok = ok && tf_program_kernel(mine, names[i % 4], &bare) == TF_OK;
     ok = ok && tf_kernel_launch_raw(bare, &c, params) == TF_OK;
     ok = ok && tf_entry_call(half, fake_stream(id), good, 2) == TF_OK;
     ok = ok && tf_entry_call(half, fake_stream(id), good, 1) == TF_LAUNCH;
@@ -44,6 +47,9 @@ static void *work(void *argument) {
 START_TEST(threads) {
   pthread_t thread[THREADS];
   int ids[THREADS];
+  char *text = input_text("everything.json");
+  ck_assert_int_eq(load_text(text, &second), TF_OK);
+  free(text);
   rt->info.cluster_launch = true;
   for (int i = 0; i < THREADS; i++) {
     ids[i] = i;
@@ -54,9 +60,42 @@ START_TEST(threads) {
     pthread_join(thread[i], &result);
     ck_assert_msg(result == NULL, "thread %d: %s", i, tf_runtime_message(rt));
   }
+  tf_program_unload(second);
   ck_assert_uint_eq(fake.launch_count, THREADS * ROUNDS * 3);
   ck_assert_int_eq(fake.live_modules, 1);
   ck_assert_uint_eq(fake.memset_count, THREADS);
+}
+END_TEST
+
+/* ---- Opting in to large shared memory, once per function --------------------------------------------------------- */
+
+static tf_kernel *kernels[KERNELS];
+static pthread_barrier_t start;
+
+static void *launch_all(void *argument) {
+  for (int i = 0; i < KERNELS; i++) {
+    tf_launch_config c = {.size = sizeof c, .grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_smem = 60000};
+    (void)pthread_barrier_wait(&start);
+    if (tf_kernel_launch_raw(kernels[i], &c, NULL) != TF_OK) return argument;
+  }
+  return NULL;
+}
+
+START_TEST(opting_in) {
+  pthread_t thread[THREADS];
+  for (int i = 0; i < KERNELS; i++)
+    kernels[i] = kernel_of((char[]){'k', (char)('a' + i), 0});
+  ck_assert_int_eq(pthread_barrier_init(&start, NULL, THREADS), 0);
+  for (int i = 0; i < THREADS; i++)
+    ck_assert_int_eq(pthread_create(&thread[i], NULL, launch_all, &start), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *failed;
+    pthread_join(thread[i], &failed);
+    ck_assert_msg(!failed, "%s", tf_runtime_message(rt));
+  }
+  pthread_barrier_destroy(&start);
+  ck_assert_uint_eq(fake.launch_count, THREADS * KERNELS);
+  ck_assert_uint_eq(fake.func_set_count, KERNELS);
 }
 END_TEST
 
@@ -65,5 +104,6 @@ int main(void) {
   tcase_set_timeout(c, 120);
   tcase_add_checked_fixture(c, setup, teardown);
   tcase_add_test(c, threads);
+  tcase_add_test(c, opting_in);
   return run_case("threads", c);
 }
