@@ -285,7 +285,7 @@ TF_API TF_NODISCARD tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launc
                                                const tf_argument *arguments, unsigned count);
 
 /* Launches any kernel with bare parameters: one pointer to each parameter's value, in the .entry's order, as
- * cuLaunchKernel takes them (null for a kernel without any). Only the geometry is checked. */
+ * cuLaunchKernel takes them (null for a kernel without any). Only the geometry is checked, which has to be named. */
 TF_API TF_NODISCARD tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config,
                                                    void *const *parameters);
 

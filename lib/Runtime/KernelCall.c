@@ -183,8 +183,8 @@ static tf_status read_config(tf_kernel *kernel, const tf_launch_config *given, t
   if (config->dynamic_smem > INT64_MAX / 2)
     return tf_runtime_fail(rt, TF_LAUNCH, "kernel '%s': %zu bytes of dynamic shared memory", kernel->name,
                            config->dynamic_smem);
-  read_extents(config->grid, out->grid, kernel->manifest != NULL);
-  read_extents(config->block, out->block, kernel->manifest != NULL);
+  read_extents(config->grid, out->grid, true);
+  read_extents(config->block, out->block, true);
   read_extents(config->cluster, out->cluster, false);
   out->dynamic_smem = (int64_t)config->dynamic_smem;
   out->cooperative = config->cooperative;
