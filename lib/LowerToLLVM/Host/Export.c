@@ -148,6 +148,13 @@ static void add_unit(void *user, tf_host_module *module, LLVMValueRef table) {
 }
 
 /* ---- The interface ---- */
+tf_status tf_host_require_entry(void *argument) {
+  const tf_module *module = argument;
+  if (tf_host_entry(module, 0)) return TF_OK;
+  tf_report(module->context, module->function_count ? module->functions[0]->loc : TF_NO_LOC, ENTRY_NONE);
+  return TF_VERIFY;
+}
+
 typedef struct keeping {
   tf_context *context;
   LLVMMemoryBufferRef buffer;
@@ -171,6 +178,7 @@ tf_status tf_emit_object(const tf_module *module, const tf_lower_options *option
   keeping kept = {.context = tf_module_context(module)};
   tf_status status = tf_emit_ptx(module, &lower, &e.ptx);
   if (status == TF_OK) status = tf_emit_manifest(module, &lower, &e.manifest);
+  if (status == TF_OK) status = tf_context_try(kept.context, tf_host_require_entry, (void *)(uintptr_t)module);
   if (status == TF_OK) status = tf_host_object(module, &lower, add_unit, &e, &kept.buffer);
   if (status != TF_OK) return status;
   status = tf_context_try(kept.context, keep, &kept);

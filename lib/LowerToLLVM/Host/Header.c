@@ -152,7 +152,8 @@ static tf_status check_entry(const writer *w) {
   const tf_module_facts facts = {
       .module = w->module, .chosen_entry = w->options->entry, .kernel_count = only.function != NULL, .kernels = &only};
   const char *name;
-  return tf_manifest_default_entry(&facts, &name);
+  tf_status status = tf_manifest_default_entry(&facts, &name);
+  return status == TF_OK ? tf_host_require_entry((void *)(uintptr_t)w->module) : status;
 }
 
 static tf_status write(void *user) {

@@ -23,4 +23,8 @@ const char *const *tf_host_c_names(const tf_module *module, const char *prefix);
 const char *const *tf_host_c_params(tf_context *context, const tf_stmt *function);
 const char *tf_host_c_type(tf_dtype dtype); /* of a scalar */
 
+/* TF_VERIFY with a diagnostic for a module that gives no C function. Its argument is a const tf_module *; under the guard of
+ * tf_context_try. */
+tf_status tf_host_require_entry(void *module);
+
 #endif
