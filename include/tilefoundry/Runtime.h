@@ -237,8 +237,9 @@ TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned inde
  *   first axis, in its range, divisible, the same everywhere, extents below 2^31; strides (null is C order; those of
  *   extent-1 axes never count); device; alignment of data + byte_offset; null data of a tensor with elements; a tensor
  *   that is written overlapping a ConstTensor.
- * TF_LAUNCH with a message that names the parameter, what was expected and what came; TF_TRAP if the entry itself
- * aborts; TF_UNSUPPORTED if the entry has neither machine code nor a plan.
+ * TF_LAUNCH with a message that names the parameter, what was expected and what came, and where the launch or call stands if
+ * it is one of the entry's own; TF_TRAP if the entry itself aborts; TF_UNSUPPORTED if the entry has neither machine code nor a
+ * plan.
  *
  * Launches, copies between device tensors and fills are asynchronous, in the order of the stream. Host tensors that the
  * entry copies to or from are finished with when it returns. Temporaries are gone then, however it ended; an error in the

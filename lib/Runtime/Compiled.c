@@ -100,8 +100,9 @@ static tf_status out_of_memory(const tf_frame *f) {
 
 /* ---- Launches and calls ------------------------------------------------------------------------------------------ */
 
-static tf_geometry geometry_of(const tf_compiled_launch *l) {
-  tf_geometry g = {.dynamic_smem = l->dynamic_smem,
+static tf_geometry geometry_of(const tf_compiled_launch *l, const tf_mloc *place) {
+  tf_geometry g = {.place = place,
+                   .dynamic_smem = l->dynamic_smem,
                    .cooperative = (l->flags & TF_COMPILED_COOPERATIVE) != 0,
                    .programmatic_stream_serialization = (l->flags & TF_COMPILED_SERIALIZATION) != 0};
   memcpy(g.grid, l->grid, sizeof g.grid);
@@ -145,7 +146,7 @@ static int32_t launch(tf_call *call, const tf_compiled_place *place, const tf_co
   tf_frame *f = tf_frame_of(call);
   tf_kernel *kernel = &f->program->kernels[l->kernel];
   const tf_mloc loc = tf_place_loc(place);
-  const tf_geometry g = geometry_of(l);
+  const tf_geometry g = geometry_of(l, &loc);
   if ((!(l->flags & TF_COMPILED_OWN_GRID) && is_negative(g.grid)) ||
       (!(l->flags & TF_COMPILED_OWN_BLOCK) && is_negative(g.block)))
     return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, kernel->name, "an extent is negative");

@@ -81,14 +81,26 @@ DLDataType tf_element_to_dlpack(tf_element element) {
   return (DLDataType){.code = dlpack_code(element), .bits = (uint8_t)elements[element].bits, .lanes = 1};
 }
 
+/* The language's name of what DLPack has no word for; null: it is none of the language's either. */
+static const char *name_of_dlpack(DLDataType type) {
+  for (unsigned i = 0; i < TF_ELEMENT_COUNT; i++) {
+    DLDataType known = tf_element_to_dlpack((tf_element)i);
+    if (known.code > TF_DL_BOOL && known.code == type.code && known.bits == type.bits) return elements[i].name;
+  }
+  return NULL;
+}
+
 void tf_dlpack_describe(DLDataType type, char *text, unsigned size) {
   static const char *const names[] = {[kDLInt] = "int",       [kDLUInt] = "uint",       [kDLFloat] = "float",
                                       [kDLBfloat] = "bfloat", [kDLComplex] = "complex", [TF_DL_BOOL] = "bool"};
   char lanes[16] = "";
   if (type.lanes != 1) snprintf(lanes, sizeof lanes, "x%u", type.lanes);
   bool known = type.code < sizeof names / sizeof names[0] && names[type.code];
+  const char *name = known ? NULL : name_of_dlpack(type);
   if (known)
     snprintf(text, size, "%s%u%s", names[type.code], type.bits, lanes);
+  else if (name)
+    snprintf(text, size, "%s%s", name, lanes);
   else
     snprintf(text, size, "DLPack type code %u with %u bits%s", type.code, type.bits, lanes);
 }

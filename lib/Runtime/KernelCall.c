@@ -17,6 +17,7 @@
 typedef struct frame {
   const tf_manifest *manifest;
   tf_kernel *kernel;
+  const tf_geometry *geometry; /* as the caller gave it */
   uint64_t *slots;
   void **params;
   tf_menv env;            /* what the kernel's formulas refer to */
@@ -29,9 +30,10 @@ typedef struct frame {
   int64_t inline_dims[INLINE_DIMS];
 } frame;
 
-static bool open_frame(frame *f, tf_kernel *kernel) {
+static bool open_frame(frame *f, tf_kernel *kernel, const tf_geometry *geometry) {
   f->manifest = kernel->program->manifest;
   f->kernel = kernel;
+  f->geometry = geometry;
   size_t params = kernel->manifest->signature.param_count, dims = f->manifest->dim_count;
   f->heap = NULL;
   f->slots = f->inline_slots;
@@ -51,8 +53,7 @@ static bool open_frame(frame *f, tf_kernel *kernel) {
 }
 
 static tf_status refuse(const frame *f, const char *what, const char *why) {
-  const tf_msignature *s = &f->kernel->manifest->signature;
-  return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH, "kernel '%s': %s: %s", s->name, what, why);
+  return tf_launch_refuse(f->kernel, f->geometry, "%s: %s", what, why);
 }
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
@@ -69,10 +70,10 @@ static tf_status check_product(const frame *f, const tf_mexpr *size, const int64
   if (!wraps && got == want) return TF_OK;
   char text[96];
   tf_mexpr_format(f->manifest, s, size, text, sizeof text);
-  return tf_runtime_fail(f->kernel->program->runtime, TF_LAUNCH,
-                         "kernel '%s': the %s is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel needs %" PRId64
-                         " %s (%s) in it",
-                         s->name, what, have[0], have[1], have[2], want, unit, text);
+  return tf_launch_refuse(f->kernel, f->geometry,
+                          "the %s is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel needs %" PRId64
+                          " %s (%s) in it",
+                          what, have[0], have[1], have[2], want, unit, text);
 }
 
 /* The extents that the launch gave, or the kernel's default if it gave none. */
@@ -157,7 +158,8 @@ static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *
 tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, const tf_value *values,
                            const int64_t *const *strides, const tf_solved *solved) {
   frame f;
-  if (!open_frame(&f, kernel)) return tf_runtime_fail(kernel->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
+  if (!open_frame(&f, kernel, geometry))
+    return tf_runtime_fail(kernel->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
   if (solved) f.env = (tf_menv){.dims = solved->dims, .shapes = solved->shapes};
   tf_status status = solved ? TF_OK : solve(&f, values, strides);
   if (status == TF_OK) status = call(&f, *geometry, stream, values);
@@ -197,7 +199,7 @@ static tf_status launch_arguments(tf_kernel *kernel, const tf_geometry *g, CUstr
                                   const tf_argument *arguments, unsigned count) {
   frame f;
   tf_runtime *rt = kernel->program->runtime;
-  if (!open_frame(&f, kernel)) return tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
+  if (!open_frame(&f, kernel, g)) return tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
   tf_value *values = calloc((size_t)kernel->manifest->signature.declared_count + 1, sizeof *values);
   tf_status status = values ? tf_arguments_bind(rt, f.manifest, &kernel->manifest->signature, arguments, count, values,
                                                 f.shapes, f.dims)
@@ -214,7 +216,7 @@ tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config, co
   tf_runtime *rt = kernel->program->runtime;
   if (!kernel->manifest)
     return tf_runtime_fail(rt, TF_INVALID_ARGUMENT, "kernel '%s': no manifest describes its parameters", kernel->name);
-  tf_geometry g;
+  tf_geometry g = {.place = NULL};
   CUstream stream;
   bool pushed;
   tf_status status = read_config(kernel, config, &g, &stream);
@@ -227,7 +229,7 @@ tf_status tf_kernel_launch(tf_kernel *kernel, const tf_launch_config *config, co
 tf_status tf_kernel_launch_raw(tf_kernel *kernel, const tf_launch_config *config, void *const *parameters) {
   if (!kernel) return TF_INVALID_ARGUMENT;
   tf_runtime *rt = kernel->program->runtime;
-  tf_geometry g;
+  tf_geometry g = {.place = NULL};
   CUstream stream;
   bool pushed;
   tf_status status = read_config(kernel, config, &g, &stream);

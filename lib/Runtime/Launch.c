@@ -13,15 +13,17 @@
 
 #define MAX_PORTABLE_CLUSTER 8
 
-static tf_status refuse(tf_kernel *k, const char *format, ...) TF_PRINTF(2, 3);
-
-static tf_status refuse(tf_kernel *k, const char *format, ...) {
+tf_status tf_launch_refuse(const tf_kernel *kernel, const tf_geometry *geometry, const char *format, ...) {
   char text[512];
+  const tf_mloc *at = geometry->place;
+  tf_runtime *rt = kernel->program->runtime;
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  return tf_runtime_fail(k->program->runtime, TF_LAUNCH, "kernel '%s': %s", k->name, text);
+  if (!at || !at->file) return tf_runtime_fail(rt, TF_LAUNCH, "kernel '%s': %s", kernel->name, text);
+  return tf_runtime_fail(rt, TF_LAUNCH, "%s:%" PRId64 ":%" PRId64 ": kernel '%s': %s", at->file, at->line, at->column,
+                         kernel->name, text);
 }
 
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
@@ -37,18 +39,20 @@ static tf_status check_extents(tf_kernel *k, const tf_geometry *g) {
   static const char axes[] = "xyz";
   for (int i = 0; i < 3; i++) {
     if (g->grid[i] < 0 || g->block[i] < 0 || g->cluster[i] < 0)
-      return refuse(k, "%s.%c is %" PRId64,
-                    g->grid[i] < 0    ? "grid"
-                    : g->block[i] < 0 ? "block"
-                                      : "cluster",
-                    axes[i],
-                    g->grid[i] < 0    ? g->grid[i]
-                    : g->block[i] < 0 ? g->block[i]
-                                      : g->cluster[i]);
+      return tf_launch_refuse(k, g, "%s.%c is %" PRId64,
+                              g->grid[i] < 0    ? "grid"
+                              : g->block[i] < 0 ? "block"
+                                                : "cluster",
+                              axes[i],
+                              g->grid[i] < 0    ? g->grid[i]
+                              : g->block[i] < 0 ? g->block[i]
+                                                : g->cluster[i]);
     if (g->grid[i] > info->max_grid[i])
-      return refuse(k, "grid.%c is %" PRId64 ", the device's limit is %u", axes[i], g->grid[i], info->max_grid[i]);
+      return tf_launch_refuse(k, g, "grid.%c is %" PRId64 ", the device's limit is %u", axes[i], g->grid[i],
+                              info->max_grid[i]);
     if (g->block[i] > info->max_block[i])
-      return refuse(k, "block.%c is %" PRId64 ", the device's limit is %u", axes[i], g->block[i], info->max_block[i]);
+      return tf_launch_refuse(k, g, "block.%c is %" PRId64 ", the device's limit is %u", axes[i], g->block[i],
+                              info->max_block[i]);
   }
   return TF_OK;
 }
@@ -67,17 +71,19 @@ static tf_status check_block(tf_kernel *k, const tf_geometry *g) {
   const tf_device_info *info = &k->program->runtime->info;
   int64_t threads = product(g->block);
   if (threads > info->max_threads_per_block)
-    return refuse(k, "a block of %" PRId64 " threads, the device's limit is %u", threads, info->max_threads_per_block);
+    return tf_launch_refuse(k, g, "a block of %" PRId64 " threads, the device's limit is %u", threads,
+                            info->max_threads_per_block);
   if (threads > k->max_threads)
-    return refuse(k, "a block of %" PRId64 " threads, the kernel was compiled for at most %d", threads, k->max_threads);
+    return tf_launch_refuse(k, g, "a block of %" PRId64 " threads, the kernel was compiled for at most %d", threads,
+                            k->max_threads);
   const tf_mkernel *m = k->manifest;
   for (int i = 0; m && m->has_required_block && i < 3; i++)
     if (m->required_block[i] != g->block[i])
-      return refuse(k,
-                    "the block is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel requires (%" PRId64 ", %" PRId64
-                    ", %" PRId64 ")",
-                    g->block[0], g->block[1], g->block[2], m->required_block[0], m->required_block[1],
-                    m->required_block[2]);
+      return tf_launch_refuse(k, g,
+                              "the block is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel requires (%" PRId64
+                              ", %" PRId64 ", %" PRId64 ")",
+                              g->block[0], g->block[1], g->block[2], m->required_block[0], m->required_block[1],
+                              m->required_block[2]);
   return TF_OK;
 }
 
@@ -89,17 +95,19 @@ static tf_status check_cluster(tf_kernel *k, const tf_geometry *g) {
   const tf_mkernel *m = k->manifest;
   const int64_t *c = has_cluster(g) ? g->cluster : m && m->has_cluster ? m->cluster : NULL;
   if (!c) return TF_OK;
-  if (!k->program->runtime->info.cluster_launch) return refuse(k, "the device has no thread block clusters");
+  if (!k->program->runtime->info.cluster_launch)
+    return tf_launch_refuse(k, g, "the device has no thread block clusters");
   if (c == g->cluster && m && m->has_cluster && memcmp(c, m->cluster, sizeof m->cluster) != 0)
-    return refuse(k, "another cluster than the one that the kernel requires");
-  if (c[0] <= 0 || c[1] <= 0 || c[2] <= 0) return refuse(k, "a cluster with an extent of 0");
+    return tf_launch_refuse(k, g, "another cluster than the one that the kernel requires");
+  if (c[0] <= 0 || c[1] <= 0 || c[2] <= 0) return tf_launch_refuse(k, g, "a cluster with an extent of 0");
   if (c[0] > MAX_PORTABLE_CLUSTER || c[1] > MAX_PORTABLE_CLUSTER || c[2] > MAX_PORTABLE_CLUSTER ||
       product(c) > MAX_PORTABLE_CLUSTER)
-    return refuse(k, "a cluster of (%" PRId64 ", %" PRId64 ", %" PRId64 ") CTAs, the limit is %d", c[0], c[1], c[2],
-                  MAX_PORTABLE_CLUSTER);
+    return tf_launch_refuse(k, g, "a cluster of (%" PRId64 ", %" PRId64 ", %" PRId64 ") CTAs, the limit is %d", c[0],
+                            c[1], c[2], MAX_PORTABLE_CLUSTER);
   for (int i = 0; i < 3; i++)
     if (g->grid[i] % c[i] != 0)
-      return refuse(k, "grid.%c is %" PRId64 ", no multiple of the cluster's %" PRId64, "xyz"[i], g -> grid[i], c[i]);
+      return tf_launch_refuse(k, g, "grid.%c is %" PRId64 ", no multiple of the cluster's %" PRId64, "xyz"[i],
+                              g -> grid[i], c[i]);
   return TF_OK;
 }
 
@@ -113,7 +121,7 @@ static tf_status check_serialization(tf_kernel *k, const tf_geometry *g) {
 
 /* ---- Shared memory ----------------------------------------------------------------------------------------------- */
 
-static tf_status refuse_shared(tf_kernel *k, int64_t bytes, size_t limit) {
+static tf_status refuse_shared(tf_kernel *k, const tf_geometry *g, int64_t bytes, size_t limit) {
   char list[320] = "";
   const tf_mkernel *m = k->manifest;
   size_t used = 0;
@@ -122,9 +130,9 @@ static tf_status refuse_shared(tf_kernel *k, int64_t bytes, size_t limit) {
     int n = snprintf(list + used, sizeof list - used, "%s%s %" PRId64, i ? ", " : "; buffers: ", b->name, b->bytes);
     used += n > 0 ? (size_t)n : 0;
   }
-  return refuse(k,
-                "%" PRId64 " bytes of shared memory (%d static and %" PRId64 " dynamic), the device's limit is %zu%s",
-                bytes, k->static_shared, bytes - k->static_shared, limit, list);
+  return tf_launch_refuse(
+      k, g, "%" PRId64 " bytes of shared memory (%d static and %" PRId64 " dynamic), the device's limit is %zu%s",
+      bytes, k->static_shared, bytes - k->static_shared, limit, list);
 }
 
 /* Raises the function's limit to all that the device has, once: no later launch, of whatever thread, has to. The call
@@ -144,9 +152,9 @@ static tf_status opt_in(tf_kernel *k) {
 static tf_status prepare_shared(tf_kernel *k, const tf_geometry *g) {
   const tf_device_info *info = &k->program->runtime->info;
   int64_t bytes;
-  if (g->dynamic_smem < 0) return refuse(k, "%" PRId64 " bytes of dynamic shared memory", g->dynamic_smem);
+  if (g->dynamic_smem < 0) return tf_launch_refuse(k, g, "%" PRId64 " bytes of dynamic shared memory", g->dynamic_smem);
   if (__builtin_add_overflow(g->dynamic_smem, k->static_shared, &bytes)) bytes = INT64_MAX;
-  if ((uint64_t)bytes > info->shared_per_block_optin) return refuse_shared(k, bytes, info->shared_per_block_optin);
+  if ((uint64_t)bytes > info->shared_per_block_optin) return refuse_shared(k, g, bytes, info->shared_per_block_optin);
   return (uint64_t)bytes > info->shared_per_block ? opt_in(k) : TF_OK;
 }
 
@@ -232,17 +240,17 @@ static tf_status resident_ctas(tf_kernel *k, const tf_geometry *g, CUstream stre
 static tf_status check_cooperative(tf_kernel *k, const tf_geometry *g, CUstream stream) {
   if (!g->cooperative) return TF_OK;
   const tf_device_info *info = &k->program->runtime->info;
-  if (!info->cooperative_launch) return refuse(k, "the device has no cooperative launches");
+  if (!info->cooperative_launch) return tf_launch_refuse(k, g, "the device has no cooperative launches");
   int64_t resident = 0, ctas = 0;
   tf_status status = resident_ctas(k, g, stream, &resident);
   if (status != TF_OK) return status;
   if (!__builtin_mul_overflow(g->grid[0] * g->grid[1], g->grid[2], &ctas) && ctas <= resident) return TF_OK;
-  return refuse(k,
-                "a cooperative grid of (%" PRId64 ", %" PRId64 ", %" PRId64 ") CTAs, but only %" PRId64
-                " of them (blocks of %" PRId64 " threads, %d static and %" PRId64
-                " dynamic bytes of shared memory) fit on the device's %u multiprocessors at once",
-                g->grid[0], g->grid[1], g->grid[2], resident, product(g->block), k->static_shared, g->dynamic_smem,
-                info->sm_count);
+  return tf_launch_refuse(k, g,
+                          "a cooperative grid of (%" PRId64 ", %" PRId64 ", %" PRId64 ") CTAs, but only %" PRId64
+                          " of them (blocks of %" PRId64 " threads, %d static and %" PRId64
+                          " dynamic bytes of shared memory) fit on the device's %u multiprocessors at once",
+                          g->grid[0], g->grid[1], g->grid[2], resident, product(g->block), k->static_shared,
+                          g->dynamic_smem, info->sm_count);
 }
 
 tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, void **params) {

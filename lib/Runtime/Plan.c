@@ -109,7 +109,8 @@ static const char *eval3(const tf_frame *f, const tf_mexpr *exprs, int64_t out[3
 }
 
 static tf_status launch_now(tf_frame *f, const tf_mstmt *stmt, tf_value *values) {
-  tf_geometry g = {.cooperative = stmt->cooperative,
+  tf_geometry g = {.place = &stmt->loc,
+                   .cooperative = stmt->cooperative,
                    .programmatic_stream_serialization = stmt->programmatic_stream_serialization};
   const tf_menv env = environment(f);
   const char *error = eval3(f, stmt->grid, g.grid);

@@ -124,13 +124,18 @@ typedef struct tf_geometry {
   int64_t cluster[3]; /* all 0: none */
   int64_t dynamic_smem;
   bool cooperative, programmatic_stream_serialization;
+  const tf_mloc *place; /* of the launch in a host function, for messages; null: none */
 } tf_geometry;
 
 /* An extent of 0: such a launch succeeds and does nothing. */
 bool tf_geometry_is_empty(const tf_geometry *geometry);
 
-/* Checks the geometry against kernel and device and launches with the parameters' addresses; `label` leads messages
- * ("kernel 'k'"). An empty grid or block succeeds without a launch. */
+/* Records why a launch is refused, as "FILE:LINE:COLUMN: kernel 'NAME': TEXT"; TF_LAUNCH. */
+tf_status tf_launch_refuse(const tf_kernel *kernel, const tf_geometry *geometry, const char *format, ...)
+    TF_PRINTF(3, 4);
+
+/* Checks the geometry against kernel and device and launches with the parameters' addresses. An empty grid or block
+ * succeeds without a launch. */
 TF_NODISCARD tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
                                          void **params);
 

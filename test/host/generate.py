@@ -96,7 +96,7 @@ KERNELS = {
 
 
 class Local:
-    """A tensor that statements can use: name, dtype, shape of numbers and "N", storage, whether code may write it."""
+    """A tensor that statements can use: name, dtype, shape of numbers, "N" and "2*N", storage, whether code may write it."""
 
     def __init__(self, name, dtype, shape, storage, const=False):
         self.name, self.dtype, self.shape, self.storage, self.const = name, dtype, shape, storage, const
@@ -104,6 +104,14 @@ class Local:
 
 def text_of(shape):
     return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
+def value_of(extent, n):
+    return {"N": n, "2*N": 2 * n}.get(extent, extent)
+
+
+def symbolic(shape):
+    return any(isinstance(e, str) for e in shape)
 
 
 class Body:
@@ -124,7 +132,7 @@ class Body:
         return f"{stem}{self.module.names}"
 
     def extent(self, e):
-        return self.extents if e == "N" else e
+        return value_of(e, self.extents)
 
     # Scalars: text of an expression.
 
@@ -238,12 +246,12 @@ class Body:
         """A window of t: (text, shape of numbers and "N")."""
         rng, shape = self.rng, t.shape
         form = rng.choice(["all", "window", "window", "row", "flat", "reshape", "turn"])
-        static = all(e != "N" for e in shape)
+        static = not symbolic(shape)
         if form == "row" and len(shape) == 2:
             return f"T.tensor_view({t.name}, {self.name_of(self.index(shape[0]), lines)}, 0, shape=({shape[1]},))", (shape[1],)
         if form == "window" and all(self.extent(e) for e in shape):
-            cut = [e if e == "N" and rng.random() < 0.6 else rng.randrange(1, self.extent(e) + 1) for e in shape]
-            starts = ["0" if c == "N" else self.start(e, c, lines) for e, c in zip(shape, cut)]
+            cut = [e if isinstance(e, str) and rng.random() < 0.6 else rng.randrange(1, self.extent(e) + 1) for e in shape]
+            starts = ["0" if isinstance(c, str) else self.start(e, c, lines) for e, c in zip(shape, cut)]
             return f"T.tensor_view({t.name}, {', '.join(starts)}, shape={text_of(cut)})", tuple(cut)
         if form == "flat" and len(shape) == 2 and static:
             count = rng.randrange(1, shape[0] * shape[1] + 1)
@@ -266,7 +274,7 @@ class Body:
         room = self.extent(extent) - cut
         pick = self.rng.random()
         if pick < 0.5 or not self.ints:
-            return str(self.rng.randrange(room + 1)) if extent != "N" else "0"
+            return str(self.rng.randrange(room + 1)) if not isinstance(extent, str) else "0"
         return self.name_of(f"{self.rng.choice(self.ints)} % {room + 1}" if pick < 0.95 else self.rng.choice(self.ints), lines)
 
     # Statements: lists of lines.
@@ -307,9 +315,9 @@ class Body:
             lines = []
             x, shape = self.window(a, lines)
             y, other = self.window(b, lines)
-            if sorted(map(str, shape)) == sorted(map(str, other)) or "N" not in shape + other and np.prod(shape) == np.prod(other):
+            if sorted(map(str, shape)) == sorted(map(str, other)) or not symbolic(shape + other) and np.prod(shape) == np.prod(other):
                 return lines + [f"T.copy({x}, {y})"]
-            if len(a.shape) == len(b.shape) and "N" not in a.shape + b.shape and rng.random() < 0.5:
+            if len(a.shape) == len(b.shape) and not symbolic(a.shape + b.shape) and rng.random() < 0.5:
                 cut = tuple(rng.randrange(1, max(e, f) + 3) for e, f in zip(a.shape, b.shape))
                 one, two = ([self.name_of(rng.choice([str(rng.randrange(-2, e + 1)), rng.choice(self.ints or ["0"])]).replace("--", ""), lines) for e in t.shape] for t in (a, b))
                 clip = self.literal(a.dtype)
@@ -350,7 +358,7 @@ class Body:
 
     def argument(self, t, shape, strides, lines):
         if strides:
-            if len(t.shape) == 2 and "N" not in t.shape and t.shape[1] == 8 and t.shape[0] >= 3:
+            if len(t.shape) == 2 and not symbolic(t.shape) and t.shape[1] == 8 and t.shape[0] >= 3:
                 return f"T.tensor_view({t.name}, {self.start(t.shape[0], 3, lines)}, {self.rng.choice('0404042')}, shape=(3, 4))", shape
             return None, None
         text, have = (t.name, t.shape) if self.module.plain and self.rng.random() < 0.7 else self.window(t, lines, True)
@@ -409,7 +417,7 @@ class Body:
             return self.call() if self.module.signatures_now else self.let()
         if pick < 0.8:
             dtype = self.rng.choice([self.rng.choice(INTS + FLOATS + ["bool", "f8e8m0"]), "i32", "i32"])
-            shape = self.rng.choice([(5,), (4, 8), (3, 5), (16,), (3, 4)] + ([("N",), ("N", 4)] ))
+            shape = self.rng.choice([(5,), (4, 8), (3, 5), (16,), (3, 4)] + [("N",), ("N", 4), ("2*N",)])
             return self.allocate(dtype, shape, self.rng.choice(["host", "gmem", "gmem"]))
         if pick < 0.84:
             return self.stop()
@@ -498,7 +506,7 @@ class Case:
         rng = self.rng
         self.params = [("x", "i32", ("N",), "host", False), ("g", "i32", ("N",), "gmem", False), ("w", "i32", ("N", 4), "gmem", False),
                        ("c", "i32", ("N", 4), "gmem", True), ("b", "i32", (6, 8), "gmem", False), ("h", rng.choice(INTS + FLOATS), (4, 3), "host", rng.random() < 0.5),
-                       ("q", "bool", (3,), "host", False), ("v", rng.choice(FLOATS), (5,), "host", False)]
+                       ("q", "bool", (3,), "host", False), ("d", "i32", ("2*N",), rng.choice(["host", "gmem"]), rng.random() < 0.3), ("v", rng.choice(FLOATS), (5,), "host", False)]
         self.params += [(f"a{k}", d, None, None, False) for k, d in enumerate([rng.choice(INTS), rng.choice(INTS), rng.choice(FLOATS), rng.choice(FLOATS), "bool"])]
         rng.shuffle(self.params)
         self.params += [("y", "i32", ("N",), "host", False), ("z", rng.choice(INTS + FLOATS), (3, 4), "gmem", False)]
@@ -508,9 +516,9 @@ class Case:
 
     def bits(self, dtype, shape):
         """An array of bits, or the bits of a scalar."""
-        count = 1 if shape is None else int(np.prod([self.n if e == "N" else e for e in shape]))
+        count = 1 if shape is None else int(np.prod([value_of(e, self.n) for e in shape]))
         made = np.array([self.element(dtype) for _ in range(count)], getattr(np, f"uint{DTYPES[dtype][1]}"))
-        return int(made[0]) if shape is None else made.reshape([self.n if e == "N" else e for e in shape])
+        return int(made[0]) if shape is None else made.reshape([value_of(e, self.n) for e in shape])
 
     def element(self, dtype):
         kind, width = DTYPES[dtype][:2]

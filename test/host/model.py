@@ -481,9 +481,9 @@ def as_argument(value, want):
     return Num(want, x)
 
 
-def bind(params, arguments, kernel):
+def bind(params, arguments, limits):
     """Arguments as parameters, after the checks of a call. params: (name, dtype, shape of numbers and names or None, strides or None,
-    is_const). Returns the values and the DimVars."""
+    is_const); limits: of N. Returns the values and the DimVars."""
     values = []
     for (name, dtype, shape, *_), a in zip(params, arguments):
         if shape is not None and a.clip is not None:
@@ -496,6 +496,8 @@ def bind(params, arguments, kernel):
     dims = {}
     for (name, dtype, shape, *_), t in tensors:
         for axis, (extent, have) in enumerate(zip(shape, t.shape)):
+            if extent == "N" and extent not in dims and not limits[0] <= have < limits[1]:
+                raise Fault("expected a value in")
             if dims.setdefault(extent, have) != have and isinstance(extent, str):
                 raise Fault(f"axis {axis}")
     for (name, dtype, shape, strides, _), t in tensors:
@@ -506,10 +508,11 @@ def bind(params, arguments, kernel):
 
 
 class Functions:
-    """A module's text, executed. signatures: parameters by function, as `bind` takes them; kernels: a Python function for each."""
+    """A module's text, executed. signatures: parameters by function, as `bind` takes them; kernels: a Python function for each; limits:
+    of N, half open."""
 
-    def __init__(self, text, signatures, kernels):
-        self.signatures, self.kernels = signatures, kernels
+    def __init__(self, text, signatures, kernels, limits):
+        self.signatures, self.kernels, self.limits = signatures, kernels, limits
         names = dict(T=T, Layout=Layout, TensorType=TensorType, range=trips, min=smaller, max=larger, abs=abs, gmem="gmem",
                      host="host", launch=self.launch, prim_func=self.prim_func, module=lambda **_: lambda c: c, CpuTarget=lambda: "cpu",
                      CudaTarget=lambda name: name, DimVar=lambda name, lo, hi: None, ceildiv=lambda a, b: -(-a // b))
@@ -529,7 +532,7 @@ class Functions:
 
     def host(self, name, function):
         def call(*arguments):
-            values, dims = bind(self.signatures[name], arguments, False)
+            values, dims = bind(self.signatures[name], arguments, self.limits)
             saved = {n: self.names.get(n) for n in dims}
             self.names.update({n: Num("i64", v) for n, v in dims.items() if isinstance(n, str)})
             try:
@@ -541,7 +544,7 @@ class Functions:
 
     def kernel(self, name):
         def call(*arguments, grid=None, block=None):
-            values, dims = bind(self.signatures[name], arguments, True)
+            values, dims = bind(self.signatures[name], arguments, self.limits)
             self.kernels[name](*values, dims=dims, grid=grid, block=block)
 
         return call

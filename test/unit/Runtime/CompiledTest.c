@@ -117,11 +117,11 @@ START_TEST(launches_of_windows) {
   set_rows(-1, 512, 1, TF_COMPILED_FLOAT, half_bits, 2);
   expect_refused("c.tir:3:5: main: x: the window leaves its tensor");
   set_rows(0, 1024, 1, TF_COMPILED_FLOAT, half_bits, 2);
-  expect_refused("kernel 'scale': refused: argument 'x': axis 0 has stride 1024, expected 512 (C order)");
+  expect_refused("c.tir:3:5: kernel 'scale': refused: argument 'x': axis 0 has stride 1024, expected 512 (C order)");
   set_rows(0, 1, 6, TF_COMPILED_FLOAT, half_bits, 2);
-  expect_refused("kernel 'scale': refused: argument 'x': axis 1 has stride 6, expected 1 (C order)");
+  expect_refused("c.tir:3:5: kernel 'scale': refused: argument 'x': axis 1 has stride 6, expected 1 (C order)");
   set_rows(0, 512, 1, TF_COMPILED_FLOAT, half_bits, 3);
-  expect_refused("kernel 'scale': the grid is (3, 1, 1), the kernel needs 2 CTAs (S) in it");
+  expect_refused("c.tir:3:5: kernel 'scale': the grid is (3, 1, 1), the kernel needs 2 CTAs (S) in it");
   set_rows(0, 512, 1, TF_COMPILED_FLOAT, half_bits, -2);
   expect_refused("c.tir:3:5: main: scale: an extent is negative");
   launch_flags = TF_COMPILED_OWN_GRID; /* grid is not read */

@@ -5,6 +5,7 @@
 
 #include "Harness.h"
 #include "Runtime/Element.h"
+#include "tilefoundry/Runtime.h"
 
 static const struct {
   const char *name;
@@ -31,6 +32,12 @@ START_TEST(dlpack_types) {
   char text[64];
   tf_dlpack_describe((DLDataType){kDLBfloat, 16, 2}, text, sizeof text);
   ck_assert_str_eq(text, "bfloat16x2");
+  tf_dlpack_describe((DLDataType){TF_DL_FLOAT8_E4M3FN, 8, 4}, text, sizeof text);
+  ck_assert_str_eq(text, "fp8e4m3x4");
+  tf_dlpack_describe((DLDataType){TF_DL_FLOAT4_E2M1FN, 4, 1}, text, sizeof text);
+  ck_assert_str_eq(text, "f4e2m1");
+  tf_dlpack_describe((DLDataType){TF_DL_FLOAT4_E2M1FN, 8, 1}, text, sizeof text);
+  ck_assert_str_eq(text, "DLPack type code 17 with 8 bits");
   tf_dlpack_describe((DLDataType){99, 16, 1}, text, sizeof text);
   ck_assert_str_eq(text, "DLPack type code 99 with 16 bits");
 }

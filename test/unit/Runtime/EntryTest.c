@@ -136,8 +136,8 @@ START_TEST(windows_keep_the_alignment) {
   load_changed("\"offset\": {\"op\": \"mul\", \"args\": [512,", "\"offset\": {\"op\": \"mul\", \"args\": [1,");
   ck_assert_int_eq(call_main(33, 0), TF_OK); /* 16 elements of 4 bytes */
   ck_assert_int_eq(call_main(35, 0), TF_LAUNCH);
-  ck_message(
-      "kernel 'scale': refused: argument 'x': the first element is at address 0x1000044, expected a multiple of 16");
+  ck_message("e.tir:34:13: kernel 'scale': refused: argument 'x': the first element is at address 0x1000044, expected "
+             "a multiple of 16");
 }
 END_TEST
 
