@@ -144,7 +144,9 @@ static tf_status copy_row(move *m, int64_t source, int64_t destination, int64_t 
   return TF_CALL(m->rt, cuMemcpyDtoDAsync, to, from, bytes, stream);
 }
 
-static tf_status copy_rows(move *m, const tf_block *b) {
+/* A driver may refuse pitches between places of the device that it has not chosen itself. *done is false then: the rows are
+ * copied one by one. */
+static tf_status copy_rows(move *m, const tf_block *b, bool *done) {
   uint64_t from = address_of(m->source, m->element, b->source);
   uint64_t to = address_of(m->destination, m->element, b->destination);
   CUDA_MEMCPY2D copy = {
@@ -159,7 +161,9 @@ static tf_status copy_rows(move *m, const tf_block *b) {
   copy.srcDevice = m->source->is_host ? 0 : from;
   copy.dstHost = m->destination->is_host ? host_pointer(to) : NULL;
   copy.dstDevice = m->destination->is_host ? 0 : to;
-  return TF_CALL(m->rt, cuMemcpy2DAsync, &copy, m->frame->stream);
+  CUresult result = m->rt->driver.cuMemcpy2DAsync(&copy, m->frame->stream);
+  *done = result != CUDA_ERROR_INVALID_VALUE || m->source->is_host || m->destination->is_host;
+  return *done ? tf_runtime_check(m->rt, result, "cuMemcpy2DAsync") : TF_OK;
 }
 
 static bool is_pitch(const move *m, int64_t elements) {
@@ -177,10 +181,12 @@ static bool is_whole_bytes(const move *m, const tf_block *b) {
 static tf_status move_block(void *user, const tf_block *block) {
   move *m = user;
   bool fills = m->is_fill || block->clipped;
+  bool done = false;
+  tf_status status = TF_OK;
   if (!is_whole_bytes(m, block)) return TF_UNSUPPORTED;
   if (!fills && block->rows > 1 && is_pitch(m, block->source_pitch) && is_pitch(m, block->destination_pitch))
-    return copy_rows(m, block);
-  tf_status status = TF_OK;
+    status = copy_rows(m, block, &done);
+  if (done) return status;
   for (int64_t row = 0; row < block->rows && status == TF_OK; row++) {
     int64_t to = block->destination + row * block->destination_pitch;
     status = fills ? fill_row(m, to, block->count)

@@ -341,6 +341,16 @@ START_TEST(copies_of_every_width) {
 }
 END_TEST
 
+START_TEST(pitches_that_a_driver_refuses) {
+  fake.picky_pitches = 1;
+  for (width_log = 0; width_log < 4; width_log++) {
+    from_host = to_host = 0;
+    ck_assert_msg(call_body(move_around, 0) == TF_OK, "%s", tf_runtime_message(rt));
+  }
+  ck_message("");
+}
+END_TEST
+
 static int32_t use_packed(tf_call *call, const tf_compiled_value *v) {
   uint64_t t = 0, h = 0;
   int64_t count = 5, offset = (int16_t)v[2].bits;
@@ -419,6 +429,7 @@ int main(void) {
   tcase_add_test(c, impossible_sizes);
   tcase_add_test(c, other_streams);
   tcase_add_test(c, copies_of_every_width);
+  tcase_add_test(c, pitches_that_a_driver_refuses);
   tcase_add_test(c, packed_elements_move_as_bytes);
   tcase_add_test(c, every_call_fails_in_turn);
   return run_case("compiled", c);

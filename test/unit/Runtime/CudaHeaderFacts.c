@@ -8,6 +8,7 @@
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define TF_CUDA_RESULT(name, value, text)      _Static_assert((int)name == (value), #name);
 #define TF_CUDA_DEVICE_ATTRIBUTE(name, value)  _Static_assert((int)name == (value), #name);
@@ -39,4 +40,12 @@
 int tf_test_cuda_header_version(void);
 int tf_test_cuda_header_version(void) {
   return CUDA_VERSION;
+}
+
+const char *tf_test_wrong_header_handle(void);
+const char *tf_test_wrong_header_handle(void) {
+#define TF_CUDA_HANDLE(name, value)                                                                                    \
+  if ((uintptr_t)(name) != (value)) return #name;
+#include "Runtime/CudaLayouts.def"
+  return NULL;
 }

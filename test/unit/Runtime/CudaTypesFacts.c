@@ -6,3 +6,12 @@
   _Static_assert(offsetof(type, field) == (offset), "offset of " #type "." #field);                                    \
   _Static_assert(sizeof(((type *)0)->field) == (bytes), "size of " #type "." #field);
 #include "Runtime/CudaLayouts.def"
+
+/* Pointers are no constants for the compiler: DriverTest asks. */
+const char *tf_test_wrong_handle(void);
+const char *tf_test_wrong_handle(void) {
+#define TF_CUDA_HANDLE(name, value)                                                                                    \
+  if ((uintptr_t)(name) != (value)) return #name;
+#include "Runtime/CudaLayouts.def"
+  return NULL;
+}

@@ -1,9 +1,11 @@
 /* Opening devices by name, and the whole runtime on the simulated one: a program is loaded from PTX, its entry called,
  * results and faults come back. The expectation is plain C. */
+#include <pthread.h>
+
 #include "Harness.h"
 #include "Inputs.h"
 
-#include "tilefoundry/Runtime.h"
+#include "Runtime/RuntimeImpl.h"
 
 static tf_runtime *rt;
 
@@ -319,6 +321,101 @@ START_TEST(two_devices_at_once) {
 }
 END_TEST
 
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
+
+static tf_status load_ptx(const char *text, tf_program **out) {
+  tf_program_source source = TF_PROGRAM_SOURCE_INIT;
+  source.image = text;
+  source.image_size = strlen(text);
+  return tf_program_load(rt, &source, out);
+}
+
+/* A thread's: its own module, stream, memory; y = a * x, or a + x in the other module. */
+typedef struct worker {
+  const char *ptx;
+  bool adds;
+} worker;
+
+enum { WORKER_ROWS = 3, WORKER_COUNT = WORKER_ROWS * 512, WORKER_ROUNDS = 12 };
+
+static bool compute(tf_kernel *kernel, tf_stream stream, void *memory[2], bool adds) {
+  static _Thread_local float in[WORKER_COUNT], out[WORKER_COUNT];
+  float a = adds ? 3.25f : -1.5f;
+  unsigned rows = WORKER_ROWS;
+  void *params[] = {&memory[0], &a, &memory[1], &rows};
+  tf_launch_config config = TF_LAUNCH_CONFIG_INIT;
+  memcpy(config.grid, (unsigned[]){WORKER_ROWS, 1, 1}, sizeof config.grid);
+  memcpy(config.block, (unsigned[]){128, 1, 1}, sizeof config.block);
+  config.stream = stream;
+  for (int round = 0; round < WORKER_ROUNDS; round++) {
+    for (int i = 0; i < WORKER_COUNT; i++)
+      in[i] = (float)((i * 7919 + round * 31) % 4001 - 2000) / 16;
+    bool ok = tf_device_copy_in(rt, memory[0], in, sizeof in, stream) == TF_OK &&
+              tf_kernel_launch_raw(kernel, &config, params) == TF_OK &&
+              tf_device_copy_out(rt, out, memory[1], sizeof out, stream) == TF_OK;
+    for (int i = 0; i < WORKER_COUNT && ok; i++)
+      ok = out[i] == (adds ? a + in[i] : a * in[i]);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static void *work(void *argument) {
+  const worker *w = argument;
+  tf_program *mine = NULL;
+  tf_kernel *kernel = NULL;
+  tf_stream stream = NULL;
+  void *memory[2] = {NULL, NULL};
+  bool ok = load_ptx(w->ptx, &mine) == TF_OK && tf_program_kernel(mine, "scale", &kernel) == TF_OK &&
+            tf_stream_create(rt, &stream) == TF_OK;
+  for (int i = 0; i < 2 && ok; i++)
+    ok = tf_device_alloc(rt, WORKER_COUNT * sizeof(float), &memory[i]) == TF_OK;
+  ok = ok && compute(kernel, stream, memory, w->adds);
+  for (int i = 0; i < 2; i++)
+    ok = tf_device_free(rt, memory[i]) == TF_OK && ok;
+  if (stream) ok = tf_stream_destroy(rt, stream) == TF_OK && ok;
+  tf_program_unload(mine);
+  return ok ? NULL : argument;
+}
+
+START_TEST(two_modules_in_two_threads) {
+  pthread_t threads[2];
+  char *ptx = input_text("scale.ptx"), *other = replaced(ptx, "mul.rn.f32 %f3", "add.rn.f32 %f3");
+  worker workers[2] = {{ptx, false}, {other, true}};
+  ck_ok(tf_device_open(rt, "sim", NULL));
+  for (int i = 0; i < 2; i++)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+  for (int i = 0; i < 2; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    ck_assert_msg(!failed, "thread %d: %s", i, tf_runtime_message(rt));
+  }
+  free(ptx);
+  free(other);
+}
+END_TEST
+
+/* The device is as before, and the sanitizers find nothing left of the host's. */
+START_TEST(thousand_loads) {
+  size_t before, after, total;
+  char *ptx = input_text("scale.ptx");
+  ck_ok(tf_device_open(rt, "sim", NULL));
+  ck_assert_int_eq(rt->driver.cuCtxPushCurrent(rt->context), CUDA_SUCCESS);
+  ck_assert_int_eq(rt->driver.cuMemGetInfo(&before, &total), CUDA_SUCCESS);
+  for (int i = 0; i < 1000; i++) {
+    tf_program *p = NULL;
+    tf_kernel *kernel = NULL;
+    ck_ok(load_ptx(ptx, &p));
+    ck_ok(tf_program_kernel(p, "scale", &kernel));
+    tf_program_unload(p);
+  }
+  ck_assert_int_eq(rt->driver.cuMemGetInfo(&after, &total), CUDA_SUCCESS);
+  ck_assert_uint_eq(before, after);
+  ck_assert_int_eq(rt->driver.cuCtxPopCurrent(&(CUcontext){NULL}), CUDA_SUCCESS);
+  free(ptx);
+}
+END_TEST
+
 int main(void) {
   TCase *c = tcase_create("device");
   tcase_add_checked_fixture(c, setup, teardown);
@@ -337,5 +434,7 @@ int main(void) {
   tcase_add_test(c, trap_is_told);
   tcase_add_test(c, refused_module_is_located);
   tcase_add_test(c, two_devices_at_once);
+  tcase_add_test(c, two_modules_in_two_threads);
+  tcase_add_test(c, thousand_loads);
   return run_case("device", c);
 }

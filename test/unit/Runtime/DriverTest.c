@@ -68,6 +68,16 @@ START_TEST(no_driver) {
 }
 END_TEST
 
+/* Those of the toolkit's header, where it is there, and our own. */
+const char *tf_test_wrong_header_handle(void) __attribute__((weak));
+const char *tf_test_wrong_handle(void);
+
+START_TEST(handles) {
+  ck_assert_ptr_null(tf_test_wrong_handle());
+  if (tf_test_wrong_header_handle) ck_assert_ptr_null(tf_test_wrong_header_handle());
+}
+END_TEST
+
 START_TEST(texts) {
   ck_assert_str_eq(tf_cuda_result_name(CUDA_ERROR_INVALID_PTX), "CUDA_ERROR_INVALID_PTX");
   ck_assert_str_eq(tf_cuda_result_text(CUDA_ERROR_OUT_OF_MEMORY), "out of memory");
@@ -84,6 +94,7 @@ int main(void) {
   tcase_add_test(c, environment_names_the_library);
   tcase_add_test(c, library_stays);
   tcase_add_test(c, no_driver);
+  tcase_add_test(c, handles);
   tcase_add_test(c, texts);
   return run_case("driver", c);
 }

@@ -424,6 +424,8 @@ static CUresult do_cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream) {
   (void)stream;
   const char *from = c->srcMemoryType == CU_MEMORYTYPE_HOST ? c->srcHost : (const void *)(uintptr_t)c->srcDevice;
   char *to = c->dstMemoryType == CU_MEMORYTYPE_HOST ? c->dstHost : (void *)(uintptr_t)c->dstDevice;
+  bool on_device = c->srcMemoryType == CU_MEMORYTYPE_DEVICE && c->dstMemoryType == CU_MEMORYTYPE_DEVICE;
+  if (fake.picky_pitches && on_device && (c->srcPitch | c->dstPitch) % 512) return CUDA_ERROR_INVALID_VALUE;
   if (c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes) return CUDA_ERROR_INVALID_VALUE;
   for (size_t row = 0; row < c->Height; row++)
     memcpy(to + row * c->dstPitch, from + row * c->srcPitch, c->WidthInBytes);

@@ -28,6 +28,7 @@ typedef struct fake_state {
   const char *log, *info_log;     /* non-null: modules are refused, with these logs */
   CUresult load_result;           /* with which they are */
   int refuse_cubins;              /* modules that begin with ELF's magic number */
+  int picky_pitches;              /* 2-D copies on the device take only those of cuMemAllocPitch */
   int no_stream_ids;              /* cuStreamGetId is missing, as in old drivers */
   int version, pools;             /* of the driver; the device has memory pools */
   int capturing;                  /* every stream is being captured, or captured_stream alone */

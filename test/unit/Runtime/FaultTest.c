@@ -23,6 +23,7 @@ static tf_status whole_life(void) {
   void *params[] = {&zero, &zero, &zero, &zero, &zero, &zero};
   if (status == TF_OK) status = tf_stream_create(rt, &stream);
   if (status == TF_OK) status = tf_device_alloc(rt, 16, &memory);
+  if (status == TF_OK) status = tf_device_poison(rt, memory, 16);
   if (status == TF_OK) status = tf_device_copy_in(rt, memory, bytes, 16, stream);
   if (status == TF_OK) status = tf_program_kernel(program, "bare", &bare);
   if (status == TF_OK) status = tf_kernel_launch_raw(bare, &config, params);
@@ -258,6 +259,11 @@ START_TEST(refused_module_without_errors) {
   ck_assert_str_eq(versions, "\n  the PTX is of version 8.7, the driver of CUDA 12.8: a newer driver, or ptxas or "
                              "nvJitLink of a newer toolkit, would read it");
   ck_assert_ptr_null(p);
+  tf_runtime_clear_error(rt);
+  fake.load_result = CUDA_ERROR_ILLEGAL_ADDRESS; /* of a kernel before */
+  ck_assert_int_eq(tf_program_load(rt, &source, &p), TF_DRIVER);
+  ck_assert_ptr_nonnull(strstr(tf_runtime_message(rt), "a kernel failed: "));
+  ck_assert_ptr_nonnull(strstr(tf_runtime_message(rt), "seen by cuModuleLoadDataEx"));
 }
 END_TEST
 

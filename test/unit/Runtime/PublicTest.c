@@ -90,6 +90,10 @@ START_TEST(programs) {
   IS(tf_program_entry(NULL, "main", &entry), INVALID_ARGUMENT);
   IS(tf_program_entry(program, "main", NULL), INVALID_ARGUMENT);
   IS(tf_program_entry(program, "", &entry), INVALID_ARGUMENT);
+  tf_program *bare = NULL;
+  IS(load_text(NULL, &bare), OK);
+  IS(tf_program_entry(bare, NULL, &entry), INVALID_ARGUMENT); /* it has none */
+  tf_program_unload(bare);
   IS(tf_program_kernel(NULL, "wide", &kernel), INVALID_ARGUMENT);
   IS(tf_program_kernel(program, NULL, &kernel), INVALID_ARGUMENT);
   IS(tf_program_kernel(program, "wide", NULL), INVALID_ARGUMENT);
@@ -146,6 +150,9 @@ START_TEST(launches) {
   IS(tf_kernel_launch(kernel, NULL, none, 3), LAUNCH); /* of the tensors */
   IS(tf_kernel_launch(kernel, &config, NULL, 3), INVALID_ARGUMENT);
   IS(tf_kernel_launch(kernel, &config, none, 3), LAUNCH);
+  none[0].kind = TF_ARGUMENT_OUTPUT; /* of entries only */
+  IS(tf_kernel_launch(kernel, &config, none, 3), LAUNCH);
+  none[0].kind = TF_ARGUMENT_TENSOR;
   IS(tf_kernel_launch(bare, &config, NULL, 0), INVALID_ARGUMENT); /* nothing describes it */
   IS(tf_kernel_launch_raw(NULL, &config, NULL), INVALID_ARGUMENT);
   IS(tf_kernel_launch_raw(bare, NULL, NULL), LAUNCH); /* no grid, no block */
