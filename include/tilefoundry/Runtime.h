@@ -243,7 +243,8 @@ TF_API tf_parameter_info tf_entry_parameter(const tf_entry *entry, unsigned inde
  *
  * Launches, copies between device tensors and fills are asynchronous, in the order of the stream. Host tensors that the
  * entry copies to or from are finished with when it returns. Temporaries are gone then, however it ended; an error in the
- * middle of a sequence leaves what was launched before it.
+ * middle of a sequence leaves what was launched before it. Temporaries in device memory are taken from the device's current
+ * memory pool in the order of the stream; that pool's release threshold says what it keeps between calls.
  *
  * On a stream that is being captured host tensors are read and written whenever the graph runs, by copies and fills alike,
  * so they live as long as it may; a T.load of one is done now. TF_UNSUPPORTED for what a graph cannot do: a T.load of an

@@ -81,10 +81,6 @@ tf_status tf_capture_check_stream(tf_frame *frame, const tf_mloc *loc, CUstream 
       "of the captured stream first, or capture neither");
 }
 
-static void free_memory(void *memory) {
-  free(memory);
-}
-
 /* The graph that is being made. */
 static tf_status graph_of(tf_frame *frame, CUgraph *graph) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -100,7 +96,7 @@ tf_status tf_capture_keep(tf_frame *frame, void *memory) {
   CUuserObject object = NULL;
   tf_status status = graph_of(frame, &graph);
   if (status == TF_OK)
-    status = TF_CALL(rt, cuUserObjectCreate, &object, memory, free_memory, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+    status = TF_CALL(rt, cuUserObjectCreate, &object, memory, free, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
   if (status != TF_OK) {
     free(memory);
     return status;
