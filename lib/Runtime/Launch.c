@@ -63,8 +63,9 @@ static int64_t product(const int64_t v[3]) {
 
 static tf_status check_grid(tf_kernel *k, const tf_geometry *g) {
   if (!k->manifest || !k->manifest->linear_grid || (g->grid[1] == 1 && g->grid[2] == 1)) return TF_OK;
-  return refuse(k, "the grid is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel was compiled for grids of one axis",
-                g->grid[0], g->grid[1], g->grid[2]);
+  return tf_launch_refuse(
+      k, g, "the grid is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel was compiled for grids of one axis",
+      g->grid[0], g->grid[1], g->grid[2]);
 }
 
 static tf_status check_block(tf_kernel *k, const tf_geometry *g) {
@@ -115,8 +116,9 @@ static tf_status check_cluster(tf_kernel *k, const tf_geometry *g) {
 static tf_status check_serialization(tf_kernel *k, const tf_geometry *g) {
   unsigned compute = k->program->runtime->info.compute;
   if (!g->programmatic_stream_serialization || compute >= 90) return TF_OK;
-  return refuse(k, "programmatic stream serialization takes a device of compute capability 9.0, this one has %u.%u",
-                compute / 10, compute % 10);
+  return tf_launch_refuse(
+      k, g, "programmatic stream serialization takes a device of compute capability 9.0, this one has %u.%u",
+      compute / 10, compute % 10);
 }
 
 /* ---- Shared memory ----------------------------------------------------------------------------------------------- */
