@@ -13,12 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#include <xxhash.h>
-#pragma GCC diagnostic pop
-
 #ifndef TF_VERSION
 #error "the build defines TF_VERSION"
 #endif
@@ -219,13 +213,8 @@ static void choose_name(const char *ptx, const char *arch, const tool *t, char n
   char options[4352];
   int n = snprintf(options, sizeof options, "%s|%s|%d|%s|%lld|%lld.%09ld|", TF_VERSION, arch, t->is_library, t->path,
                    (long long)t->info.st_size, (long long)t->info.st_mtim.tv_sec, t->info.st_mtim.tv_nsec);
-  XXH3_state_t state;
-  XXH3_INITSTATE(&state);
-  XXH3_128bits_reset(&state);
-  XXH3_128bits_update(&state, options, (size_t)n);
-  XXH3_128bits_update(&state, ptx, strlen(ptx));
-  XXH128_hash_t hash = XXH3_128bits_digest(&state);
-  snprintf(name, 64, "%016llx%016llx.cubin", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+  tf_cache_part parts[] = {{options, (size_t)n}, {ptx, strlen(ptx)}};
+  tf_cache_name(parts, 2, ".cubin", name);
 }
 
 /* ---- Together ---------------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "Runtime/Cache.h"
+#include "Support/Cache.h"
 
 typedef struct tf_cubin {
   void *bytes; /* malloc'ed, with a NUL behind it */

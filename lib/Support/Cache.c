@@ -1,5 +1,5 @@
 /* Entries of the disk cache: reading with every check, writing by rename, sweeping. */
-#include "Runtime/Cache.h"
+#include "Support/Cache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +39,21 @@ static header header_of(const void *payload, size_t size) {
   return h;
 }
 
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+void tf_cache_name(const tf_cache_part *parts, unsigned count, const char *suffix, char name[64]) {
+  XXH3_state_t state;
+  XXH3_INITSTATE(&state);
+  XXH3_128bits_reset(&state);
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t size = parts[i].size;
+    XXH3_128bits_update(&state, &size, sizeof size);
+    XXH3_128bits_update(&state, parts[i].bytes, parts[i].size);
+  }
+  XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  snprintf(name, 64, "%016llx%016llx%s", (unsigned long long)hash.high64, (unsigned long long)hash.low64, suffix);
+}
+
 /* ---- Where ------------------------------------------------------------------------------------------------------- */
 
 static bool is_absolute(const char *path) {
@@ -59,8 +74,19 @@ bool tf_cache_open(tf_cache *out) {
   return n > 0 && (size_t)n < sizeof out->directory;
 }
 
-static void path_of(const tf_cache *cache, const char *name, char path[4096]) {
-  snprintf(path, 4096, "%s/%s", cache->directory, name);
+/* Whether nobody else could have written it; root could in any case. */
+static bool is_private(const struct stat *info) {
+  return info->st_uid == geteuid() && !(info->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The directory, if it is there and private; -1 else. All files are reached through it, so that it cannot be exchanged
+ * between this test and their use. */
+static int open_directory(const tf_cache *cache) {
+  struct stat info;
+  int directory = open(cache->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0 || (fstat(directory, &info) == 0 && is_private(&info))) return directory;
+  close(directory);
+  return -1;
 }
 
 /* mkdir -p; whether it worked shows when something is written. */
@@ -91,7 +117,8 @@ static bool read_all(int file, void *out, size_t size) {
 static char *read_entry(int file, size_t *size) {
   struct stat info;
   header h;
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || !read_all(file, &h, sizeof h)) return NULL;
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || !is_private(&info)) return NULL;
+  if (!read_all(file, &h, sizeof h)) return NULL;
   if (memcmp(h.magic, magic, sizeof magic) != 0 || h.size > MAX_PAYLOAD || (uint64_t)info.st_size != sizeof h + h.size)
     return NULL;
   char *payload = malloc((size_t)h.size + 1);
@@ -107,16 +134,16 @@ static char *read_entry(int file, size_t *size) {
 }
 
 bool tf_cache_get(const tf_cache *cache, const char *name, void **bytes, size_t *size) {
-  char path[4096];
-  path_of(cache, name, path);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  char *payload = read_entry(file, size);
+  int directory = open_directory(cache);
+  if (directory < 0) return false;
+  int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  char *payload = file < 0 ? NULL : read_entry(file, size);
   if (payload)
     (void)futimens(file, NULL); /* used now */
-  else
-    (void)unlink(path);
-  close(file);
+  else if (file >= 0)
+    (void)unlinkat(directory, name, 0);
+  if (file >= 0) close(file);
+  close(directory);
   if (payload) *bytes = payload;
   return payload != NULL;
 }
@@ -172,21 +199,25 @@ static int older_first(const void *a, const void *b) {
   return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
-/* Over the limit, the oldest entries go until three quarters of it are left, so that not every write sweeps. */
-static void sweep(const tf_cache *cache) {
-  DIR *directory = opendir(cache->directory);
-  if (!directory) return;
+/* Over the limit, the oldest entries go until three quarters of it are left, so that not every write sweeps. Takes the
+ * directory over. */
+static void sweep(int directory, uint64_t limit) {
+  DIR *stream = fdopendir(directory);
+  if (!stream) {
+    close(directory);
+    return;
+  }
   listing list = {0};
-  if (list_entries(directory, &list) && list.bytes > cache->limit) {
+  if (list_entries(stream, &list) && list.bytes > limit) {
     qsort(list.items, list.count, sizeof *list.items, older_first);
-    uint64_t target = cache->limit - cache->limit / 4;
+    uint64_t target = limit - limit / 4;
     for (size_t i = 0; i < list.count && list.bytes > target; i++) {
-      (void)unlinkat(dirfd(directory), list.items[i].name, 0);
+      (void)unlinkat(directory, list.items[i].name, 0);
       list.bytes -= list.items[i].bytes;
     }
   }
   free(list.items);
-  closedir(directory);
+  closedir(stream);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
@@ -201,25 +232,43 @@ static bool write_all(int file, const void *bytes, size_t size) {
   return true;
 }
 
-void tf_cache_put(const tf_cache *cache, const char *name, const void *bytes, size_t size) {
-  if (size > MAX_PAYLOAD || size + sizeof(header) > cache->limit - cache->limit / 4) return;
-  char path[4096], temporary[4096];
-  path_of(cache, name, path);
-  path_of(cache, TEMPORARY "XXXXXX", temporary);
-  make_directory(cache);
-  int file = mkostemp(temporary, O_CLOEXEC);
-  if (file < 0) return;
+/* A file that nobody else has: threads and processes try different names, and go on to the next where one is taken. */
+static int create_temporary(int directory, char name[64]) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  for (unsigned attempt = 0; attempt < 100; attempt++) {
+    snprintf(name, 64, TEMPORARY "%ld-%ld-%u", (long)getpid(), now.tv_nsec, attempt);
+    int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
+static bool write_entry(int directory, const char *name, const void *bytes, size_t size) {
+  char temporary[64];
+  int file = create_temporary(directory, temporary);
+  if (file < 0) return false;
   header h = header_of(bytes, size);
   bool written = write_all(file, &h, sizeof h) && write_all(file, bytes, size);
-  written = close(file) == 0 && written;
-  if (!written || rename(temporary, path) != 0)
-    (void)unlink(temporary);
+  written = close(file) == 0 && written && renameat(directory, temporary, directory, name) == 0;
+  if (!written) (void)unlinkat(directory, temporary, 0);
+  return written;
+}
+
+void tf_cache_put(const tf_cache *cache, const char *name, const void *bytes, size_t size) {
+  if (size > MAX_PAYLOAD || size + sizeof(header) > cache->limit - cache->limit / 4) return;
+  make_directory(cache);
+  int directory = open_directory(cache);
+  if (directory < 0) return;
+  if (write_entry(directory, name, bytes, size))
+    sweep(directory, cache->limit);
   else
-    sweep(cache);
+    close(directory);
 }
 
 void tf_cache_remove(const tf_cache *cache, const char *name) {
-  char path[4096];
-  path_of(cache, name, path);
-  (void)unlink(path);
+  int directory = open_directory(cache);
+  if (directory < 0) return;
+  (void)unlinkat(directory, name, 0);
+  close(directory);
 }
