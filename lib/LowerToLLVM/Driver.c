@@ -1,4 +1,4 @@
-/* The entry points of Lower.h: verify, lower every kernel into one LLVM module, then what was asked for.
+/* The entry points of Lower.h and Program.h: verify, lower every kernel into one LLVM module, then what was asked for.
  *
  *   tf_verify -> tf_lower_kernel for each kernel -> LLVM IR -> (Targets/Emit.c) PTX
  *                                                -> facts   -> (Manifest.c) JSON */
@@ -11,6 +11,7 @@
 #include "LowerToLLVM/Debug.h"
 #include "LowerToLLVM/Function.h"
 #include "LowerToLLVM/Manifest.h"
+#include "LowerToLLVM/Program.h"
 #include "LowerToLLVM/Targets/Emit.h"
 #include "Support/Options.h"
 #include "Verify/Kernel.h"
@@ -101,7 +102,7 @@ static tf_status lower_kernels(tf_module_lowering *lowering) {
   return lowering->failed ? TF_UNSUPPORTED : TF_OK;
 }
 
-static tf_status verify(const tf_module *module, const tf_lower_options *options) {
+tf_status tf_lower_verify(const tf_module *module, const tf_lower_options *options) {
   tf_verify_options verify_options = TF_VERIFY_OPTIONS_INIT;
   verify_options.target = options->target;
   tf_pass_timer timer = tf_pass_begin(options, TF_PASS_VERIFY);
@@ -111,20 +112,18 @@ static tf_status verify(const tf_module *module, const tf_lower_options *options
 }
 
 static tf_status lower_module(tf_module_lowering *lowering) {
-  tf_status status = verify(lowering->module, lowering->options);
-  if (status == TF_OK && !choose_target(lowering)) status = TF_UNSUPPORTED;
-  if (status == TF_OK) status = prepare(lowering);
+  tf_status status = choose_target(lowering) ? prepare(lowering) : TF_UNSUPPORTED;
   if (status == TF_OK) status = lower_kernels(lowering);
   return status;
 }
 
 /* ---- Jobs: what an entry point does once the module is lowered, under the out-of-memory guard ---- */
-typedef enum job_kind { JOB_NOTHING, JOB_LLVM, JOB_PTX, JOB_MANIFEST } job_kind;
+typedef enum job_kind { JOB_NOTHING, JOB_LLVM, JOB_PTX, JOB_MANIFEST, JOB_PROGRAM } job_kind;
 
 typedef struct job {
   job_kind kind;
   tf_module_lowering lowering;
-  const char *text;
+  const char *text, *manifest;
 } job;
 
 static tf_status print_llvm(job *work) {
@@ -150,9 +149,14 @@ static tf_status check_entry(const tf_module_lowering *lowering) {
   return lowering->options->entry ? tf_manifest_default_entry(&facts, &name) : TF_OK;
 }
 
-static tf_status write_manifest(job *work) {
+static tf_status write_manifest(job *work, const char **out) {
   tf_module_facts facts = facts_of(&work->lowering);
-  return tf_manifest_write(&facts, &work->text);
+  return tf_manifest_write(&facts, out);
+}
+
+static tf_status write_program(job *work) {
+  tf_status status = tf_emit_module(&work->lowering, &work->text);
+  return status == TF_OK ? write_manifest(work, &work->manifest) : status;
 }
 
 static tf_status run_job(void *argument) {
@@ -166,7 +170,9 @@ static tf_status run_job(void *argument) {
   case JOB_PTX:
     return tf_emit_module(&work->lowering, &work->text);
   case JOB_MANIFEST:
-    return write_manifest(work);
+    return write_manifest(work, &work->text);
+  case JOB_PROGRAM:
+    return write_program(work);
   case JOB_NOTHING:
     break;
   }
@@ -185,44 +191,61 @@ static tf_status start_job(job *work, const tf_module *module, const tf_lower_op
   return status;
 }
 
-/* A job in an LLVM context of its own. */
-static bool read_options(const tf_lower_options *options, tf_lower_options *out) {
-  *out = (tf_lower_options)TF_LOWER_OPTIONS_INIT;
-  return tf_options_read(out, sizeof *out, options) && tf_pass_is_shown(out->print_after) &&
-         (out->ptx_version == 0 || tf_ptx_version_is_known(out->ptx_version));
+bool tf_lower_options_read(tf_lower_options *known, const tf_lower_options *options) {
+  *known = (tf_lower_options)TF_LOWER_OPTIONS_INIT;
+  return tf_options_read(known, sizeof *known, options) && tf_pass_is_shown(known->print_after) &&
+         (known->ptx_version == 0 || tf_ptx_version_is_known(known->ptx_version));
 }
 
-static tf_status run_alone(job_kind kind, const tf_module *module, const tf_lower_options *options, const char **out) {
-  tf_lower_options known;
-  if (!module || !out || !read_options(options, &known)) return TF_INVALID_ARGUMENT;
-  job work = {.kind = kind};
+/* A job in an LLVM context of its own. */
+static tf_status run_alone(job *work, const tf_module *module, const tf_lower_options *options) {
   LLVMContextRef llvm = LLVMContextCreate();
   const char *name = tf_module_name(module);
   LLVMModuleRef llvm_module = LLVMModuleCreateWithNameInContext(name ? name : "tir", llvm);
-  LLVMContextSetDiagnosticHandler(llvm, tf_llvm_diagnostic, &work.lowering);
-  tf_status status = start_job(&work, module, &known, llvm, llvm_module);
+  LLVMContextSetDiagnosticHandler(llvm, tf_llvm_diagnostic, &work->lowering);
+  tf_status status = start_job(work, module, options, llvm, llvm_module);
   LLVMDisposeModule(llvm_module);
   LLVMContextDispose(llvm);
+  return status;
+}
+
+static tf_status emit_text(job_kind kind, const tf_module *module, const tf_lower_options *options, const char **out) {
+  tf_lower_options known;
+  if (!module || !out || !tf_lower_options_read(&known, options)) return TF_INVALID_ARGUMENT;
+  job work = {.kind = kind};
+  tf_status status = tf_lower_verify(module, &known);
+  if (status == TF_OK) status = run_alone(&work, module, &known);
   if (status == TF_OK) *out = work.text;
   return status;
+}
+
+tf_status tf_lower_program(const tf_module *module, const tf_lower_options *options, const char **ptx,
+                           const char **manifest) {
+  job work = {.kind = JOB_PROGRAM};
+  tf_status status = run_alone(&work, module, options);
+  if (status != TF_OK) return status;
+  *ptx = work.text;
+  *manifest = work.manifest;
+  return TF_OK;
 }
 
 tf_status tf_lower_to_llvm(const tf_module *module, const tf_lower_options *options, LLVMContextRef llvm_context,
                            LLVMModuleRef llvm_module) {
   tf_lower_options known;
-  if (!module || !llvm_context || !llvm_module || !read_options(options, &known)) return TF_INVALID_ARGUMENT;
+  if (!module || !llvm_context || !llvm_module || !tf_lower_options_read(&known, options)) return TF_INVALID_ARGUMENT;
   job work = {.kind = JOB_NOTHING};
-  return start_job(&work, module, &known, llvm_context, llvm_module);
+  tf_status status = tf_lower_verify(module, &known);
+  return status == TF_OK ? start_job(&work, module, &known, llvm_context, llvm_module) : status;
 }
 
 tf_status tf_emit_llvm(const tf_module *module, const tf_lower_options *options, const char **out) {
-  return run_alone(JOB_LLVM, module, options, out);
+  return emit_text(JOB_LLVM, module, options, out);
 }
 
 tf_status tf_emit_ptx(const tf_module *module, const tf_lower_options *options, const char **out) {
-  return run_alone(JOB_PTX, module, options, out);
+  return emit_text(JOB_PTX, module, options, out);
 }
 
 tf_status tf_emit_manifest(const tf_module *module, const tf_lower_options *options, const char **out) {
-  return run_alone(JOB_MANIFEST, module, options, out);
+  return emit_text(JOB_MANIFEST, module, options, out);
 }

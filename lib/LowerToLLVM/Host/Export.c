@@ -10,6 +10,7 @@
 #include <tilefoundry/Runtime.h>
 
 #include "LowerToLLVM/Host/Object.h"
+#include "LowerToLLVM/Program.h"
 #include "Support/Options.h"
 
 /* Device code is read in whole words, wherever it lies. */
@@ -169,15 +170,15 @@ static tf_status keep(void *user) {
 
 tf_status tf_emit_object(const tf_module *module, const tf_lower_options *options, const tf_object_options *object,
                          const void **out, size_t *size) {
-  tf_lower_options lower = TF_LOWER_OPTIONS_INIT;
+  tf_lower_options lower;
   tf_object_options known = TF_OBJECT_OPTIONS_INIT;
-  if (!module || !out || !size || !tf_options_read(&lower, sizeof lower, options) ||
+  if (!module || !out || !size || !tf_lower_options_read(&lower, options) ||
       !tf_options_read(&known, sizeof known, object))
     return TF_INVALID_ARGUMENT;
   export e = {.options = &known};
   keeping kept = {.context = tf_module_context(module)};
-  tf_status status = tf_emit_ptx(module, &lower, &e.ptx);
-  if (status == TF_OK) status = tf_emit_manifest(module, &lower, &e.manifest);
+  tf_status status = tf_lower_verify(module, &lower);
+  if (status == TF_OK) status = tf_lower_program(module, &lower, &e.ptx, &e.manifest);
   if (status == TF_OK) status = tf_context_try(kept.context, tf_host_require_entry, (void *)(uintptr_t)module);
   if (status == TF_OK) status = tf_host_object(module, &lower, add_unit, &e, &kept.buffer);
   if (status != TF_OK) return status;

@@ -2,12 +2,11 @@
 #include <ctype.h>
 #include <string.h>
 
-#include <tilefoundry/Verify.h>
-
 #include "IR/DimImpl.h"
 #include "IR/Target.h"
 #include "LowerToLLVM/Host/Object.h"
 #include "LowerToLLVM/Manifest.h"
+#include "LowerToLLVM/Program.h"
 #include "Support/Options.h"
 
 typedef struct writer {
@@ -158,9 +157,7 @@ static tf_status check_entry(const writer *w) {
 
 static tf_status write(void *user) {
   writer *w = user;
-  tf_verify_options options = TF_VERIFY_OPTIONS_INIT;
-  options.target = w->options->target;
-  tf_status status = tf_verify(w->module, &options);
+  tf_status status = tf_lower_verify(w->module, w->options);
   if (status == TF_OK) status = check_entry(w);
   if (status != TF_OK) return status;
   tf_string_init(&w->text, &w->context->arena);
@@ -171,10 +168,9 @@ static tf_status write(void *user) {
 
 tf_status tf_emit_header(const tf_module *module, const tf_lower_options *options, const tf_object_options *object,
                          const char **out) {
-  tf_lower_options lower = TF_LOWER_OPTIONS_INIT;
+  tf_lower_options lower;
   tf_object_options known = TF_OBJECT_OPTIONS_INIT;
-  if (!module || !out || !tf_options_read(&lower, sizeof lower, options) ||
-      !tf_options_read(&known, sizeof known, object))
+  if (!module || !out || !tf_lower_options_read(&lower, options) || !tf_options_read(&known, sizeof known, object))
     return TF_INVALID_ARGUMENT;
   writer w = {.context = tf_module_context(module), .module = module, .options = &lower, .object = &known};
   tf_status status = tf_context_try(w.context, write, &w);

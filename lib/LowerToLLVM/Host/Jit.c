@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "LowerToLLVM/Host/Object.h"
-#include "Support/Options.h"
+#include "LowerToLLVM/Program.h"
 
 #define TABLE "tf_compiled_entries"
 
@@ -17,7 +17,7 @@ struct tf_host_code {
 };
 
 /* ---- The object ---- */
-static void name_table(void *user, tf_host_module *module, LLVMValueRef table) {
+void tf_host_name_table(void *user, tf_host_module *module, LLVMValueRef table) {
   *(unsigned *)user = (unsigned)module->functions.count;
   LLVMSetLinkage(table, LLVMExternalLinkage);
   LLVMSetUnnamedAddress(table, LLVMNoUnnamedAddr);
@@ -51,6 +51,7 @@ static LLVMErrorRef define_memory_functions(LLVMOrcLLJITRef jit) {
 
 static LLVMErrorRef create_jit(LLVMOrcLLJITRef *out) {
   LLVMTargetMachineRef machine = tf_host_machine();
+  if (!machine) return LLVMCreateStringError("no back end for this machine");
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
   LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
                                                 LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
@@ -60,43 +61,54 @@ static LLVMErrorRef create_jit(LLVMOrcLLJITRef *out) {
 /* Takes the object over. */
 static LLVMErrorRef link_object(tf_host_code *code, LLVMMemoryBufferRef object) {
   LLVMErrorRef error = create_jit(&code->jit);
+  if (!error) error = define_memory_functions(code->jit);
   if (error) {
     LLVMDisposeMemoryBuffer(object);
     return error;
   }
   LLVMOrcExecutorAddress table = 0;
-  error = define_memory_functions(code->jit);
-  if (error)
-    LLVMDisposeMemoryBuffer(object);
-  else
-    error = LLVMOrcLLJITAddObjectFile(code->jit, LLVMOrcLLJITGetMainJITDylib(code->jit), object);
+  error = LLVMOrcLLJITAddObjectFile(code->jit, LLVMOrcLLJITGetMainJITDylib(code->jit), object);
   if (!error) error = LLVMOrcLLJITLookup(code->jit, &table, TABLE);
   code->entries = (const tf_compiled_entry *)(uintptr_t)table;
   return error;
 }
 
 static tf_status refuse(tf_context *context, LLVMErrorRef error) {
+  if (!context) {
+    LLVMConsumeError(error);
+    return TF_UNSUPPORTED;
+  }
   char *message = LLVMGetErrorMessage(error);
   tf_report(context, TF_NO_LOC, LOWER_LLVM, message);
   LLVMDisposeErrorMessage(message);
   return TF_UNSUPPORTED;
 }
 
+tf_status tf_host_link(tf_context *context, LLVMMemoryBufferRef object, unsigned count, tf_host_code **out) {
+  tf_host_code *code = calloc(1, sizeof *code);
+  if (!code) {
+    LLVMDisposeMemoryBuffer(object);
+    return TF_OUT_OF_MEMORY;
+  }
+  code->count = count;
+  LLVMErrorRef error = link_object(code, object);
+  if (!error) {
+    *out = code;
+    return TF_OK;
+  }
+  tf_host_code_destroy(code);
+  return refuse(context, error);
+}
+
 /* ---- The interface ---- */
 tf_status tf_host_code_create(const tf_module *module, const tf_lower_options *options, tf_host_code **out) {
-  tf_lower_options known = TF_LOWER_OPTIONS_INIT;
-  if (!module || !out || !tf_options_read(&known, sizeof known, options)) return TF_INVALID_ARGUMENT;
-  tf_host_code *code = calloc(1, sizeof *code);
-  if (!code) return TF_OUT_OF_MEMORY;
+  tf_lower_options known;
+  if (!module || !out || !tf_lower_options_read(&known, options)) return TF_INVALID_ARGUMENT;
+  unsigned count = 0;
   LLVMMemoryBufferRef object = NULL;
-  tf_status status = tf_host_object(module, &known, name_table, &code->count, &object);
-  LLVMErrorRef error = status == TF_OK ? link_object(code, object) : NULL;
-  if (error) status = refuse(tf_module_context(module), error);
-  if (status == TF_OK)
-    *out = code;
-  else
-    tf_host_code_destroy(code);
-  return status;
+  tf_status status = tf_lower_verify(module, &known);
+  if (status == TF_OK) status = tf_host_object(module, &known, tf_host_name_table, &count, &object);
+  return status == TF_OK ? tf_host_link(tf_module_context(module), object, count, out) : status;
 }
 
 void tf_host_code_destroy(tf_host_code *code) {

@@ -6,8 +6,6 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
 
-#include <tilefoundry/Verify.h>
-
 #include "LowerToLLVM/Targets/Emit.h"
 
 /* ---- The machine ---- */
@@ -46,12 +44,6 @@ typedef struct job {
 static tf_status refuse(job *work, const char *message) {
   tf_report(work->lowering.context, TF_NO_LOC, LOWER_LLVM, message);
   return TF_UNSUPPORTED;
-}
-
-static tf_status verify_module(const tf_host_module *lowering) {
-  tf_verify_options options = TF_VERIFY_OPTIONS_INIT;
-  options.target = lowering->options->target;
-  return tf_verify(lowering->module, &options);
 }
 
 static void print(const tf_host_module *lowering) {
@@ -103,14 +95,12 @@ static void set_up(job *work) {
 
 static tf_status run(void *argument) {
   job *work = argument;
-  tf_status status = verify_module(&work->lowering);
-  if (status != TF_OK) return status;
   if (!work->machine) return refuse(work, "no back end for this machine");
   set_up(work);
   tf_pass_timer timer = tf_pass_begin(work->lowering.options, TF_PASS_HOST);
   work->finish(work->user, &work->lowering, tf_host_lower(&work->lowering));
   print(&work->lowering);
-  status = check_llvm(work);
+  tf_status status = check_llvm(work);
   if (status == TF_OK) status = optimize(work);
   if (status == TF_OK) status = emit(work);
   tf_pass_end(&timer);
