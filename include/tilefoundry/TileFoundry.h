@@ -5,6 +5,7 @@
 #include <tilefoundry/Builder.h>
 #include <tilefoundry/Context.h>
 #include <tilefoundry/Diagnostics.h>
+#include <tilefoundry/Executable.h>
 #include <tilefoundry/HostCode.h>
 #include <tilefoundry/IR.h>
 #include <tilefoundry/Intrinsic.h>

@@ -13,7 +13,7 @@ void tf_printer_init(tf_printer *p, tf_context *context) {
 }
 
 void tf_printer_fail(tf_printer *p, const char *name, const char *why) {
-  tf_report(p->context, TF_NO_LOC, PRINT_NAME, name, why);
+  if (!p->quiet) tf_report(p->context, TF_NO_LOC, PRINT_NAME, name, why);
   p->failed = true;
 }
 
@@ -139,12 +139,14 @@ typedef struct print_job {
   const tf_stmt *stmt;
   unsigned indent;
   const char **out;
+  bool quiet;
 } print_job;
 
 static tf_status run(void *argument) {
   print_job *job = argument;
   tf_printer *p = TF_ARENA_NEW(&job->context->arena, tf_printer);
   tf_printer_init(p, job->context);
+  p->quiet = job->quiet;
   if (job->module) {
     print_module(p, job->module);
   } else if (job->stmt->kind == TF_STMT_SEQUENTIAL) {
@@ -158,16 +160,23 @@ static tf_status run(void *argument) {
   return TF_OK;
 }
 
-tf_status tf_print(const tf_module *module, const char **out) {
-  if (!module || !out) return TF_INVALID_ARGUMENT;
-  print_job job = {module->context, module, NULL, 0, out};
+static tf_status print_whole(const tf_module *module, bool quiet, const char **out) {
+  print_job job = {.context = module->context, .module = module, .out = out, .quiet = quiet};
   tf_status status = tf_context_try(module->context, run, &job);
   module->context->printing = NULL;
   return status;
 }
 
+tf_status tf_print(const tf_module *module, const char **out) {
+  return module && out ? print_whole(module, false, out) : TF_INVALID_ARGUMENT;
+}
+
+tf_status tf_print_quietly(const tf_module *module, const char **out) {
+  return print_whole(module, true, out);
+}
+
 tf_status tf_print_stmt(tf_context *context, const tf_stmt *stmt, unsigned indent, const char **out) {
   if (!context || !stmt || !out) return TF_INVALID_ARGUMENT;
-  print_job job = {context, NULL, stmt, indent, out};
+  print_job job = {.context = context, .stmt = stmt, .indent = indent, .out = out};
   return tf_context_try(context, run, &job);
 }

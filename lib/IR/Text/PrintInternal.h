@@ -38,10 +38,13 @@ typedef struct tf_printer {
   const tf_stmt *function; /* at hand, or null */
   tf_print_table hidden; /* interned names that functions, intrinsics and their parameters have */
   bool failed;
+  bool quiet; /* a name that text cannot hold fails without a diagnostic */
   bool writes_out_all; /* DimVars, whatever their names: text to compare, not to show */
 } tf_printer;
 
 void tf_printer_init(tf_printer *p, tf_context *context);
+/* tf_print without diagnostics, for texts that nobody reads. */
+TF_NODISCARD tf_status tf_print_quietly(const tf_module *module, const char **out);
 /* Ends the program text when it cannot say what the IR holds. */
 void tf_printer_fail(tf_printer *p, const char *name, const char *why);
 
