@@ -139,10 +139,10 @@ static bool ends_with(const char *text, const char *tail) {
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 static bool load_ptx(const tf_run_options *options, tf_run_source *source, char *text, size_t size) {
-  source->ptx = text;
+  source->ptx = source->texts[0] = text;
   source->ptx_size = size;
   size_t manifest_size;
-  if (options->manifest) source->manifest = tf_run_read_file(options->manifest, &manifest_size);
+  if (options->manifest) source->manifest = source->texts[1] = tf_run_read_file(options->manifest, &manifest_size);
   return !options->manifest || source->manifest;
 }
 
@@ -176,9 +176,9 @@ bool tf_run_source_load(const tf_run_options *options, tf_run_source *out) {
 
 void tf_run_source_free(tf_run_source *source) {
 #if TF_RUN_COMPILER
-  tf_run_free_code(source);
+  tf_run_free_executable(source);
 #endif
-  free(source->ptx);
-  free(source->manifest);
+  free(source->texts[0]);
+  free(source->texts[1]);
   memset(source, 0, sizeof *source);
 }

@@ -8,13 +8,14 @@
 
 typedef struct tf_run_source {
   const char *name; /* for messages */
-  char *ptx;        /* NUL-terminated, owned */
+  const char *ptx;  /* NUL-terminated */
   size_t ptx_size;
-  char *manifest;  /* null: none; NUL-terminated, owned */
-  struct tf_host_code *code; /* machine code of the host functions; null: none; owned */
-  const tf_compiled_entry *entries;
+  const char *manifest;             /* null: none; NUL-terminated */
+  const tf_compiled_entry *entries; /* machine code of the host functions; null: none */
   unsigned entry_count;
-  char target[16]; /* of the PTX; empty if it names none */
+  struct tf_executable *executable; /* what holds all of them, of a .tir; owned */
+  char *texts[2];                   /* what holds them, of a .ptx; owned */
+  char target[16];                  /* of the PTX; empty if it names none */
 } tf_run_source;
 
 /* Reads (and, for TIR, compiles) options->file. Reports to stderr and returns false on failure. */
@@ -24,9 +25,9 @@ void tf_run_source_free(tf_run_source *source);
 /* The whole file as a NUL-terminated string, "-" is standard input. Reports and returns null on failure. */
 char *tf_run_read_file(const char *path, size_t *size);
 
-/* Compiles TIR text to source->ptx, source->manifest and source->code (Compile.c; only in builds with the compiler). */
+/* Makes source->executable of TIR text (Compile.c; only in builds with the compiler). */
 bool tf_run_compile(const tf_run_options *options, const char *text, size_t size, tf_run_source *source);
-void tf_run_free_code(tf_run_source *source);
+void tf_run_free_executable(tf_run_source *source);
 
 /* One parameter of a PTX .entry. */
 typedef struct tf_run_ptx_param {
