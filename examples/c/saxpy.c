@@ -1,10 +1,10 @@
-/* Compile and run in one process: text -> module -> verified -> PTX and manifest -> loaded -> called.
+/* Compile and run in one process: text -> module -> executable -> loaded -> called. The second start finds the executable on disk.
  *
  *   cc saxpy.c $(pkg-config --cflags --libs tilefoundry tilefoundry-runtime) -o saxpy
  *   ./saxpy              on the first CUDA device, or on the simulated one where there is none
  *
- * The compiler and the runtime are two libraries that share nothing but text: PTX and the manifest, which says how the
- * kernels want to be launched. A program that only launches needs the second one alone. */
+ * The compiler and the runtime are two libraries. What goes from one to the other is PTX, the manifest, which says how the
+ * kernels want to be launched, and machine code of host functions. A program that only launches needs the second one alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +35,12 @@ static int complain(tf_context *context) {
   return 1;
 }
 
-static tf_status compile(tf_context *context, const char **ptx, const char **manifest) {
+static tf_status compile(tf_context *context, tf_executable **out) {
   tf_parse_options parse = TF_PARSE_OPTIONS_INIT;
-  tf_verify_options verify = TF_VERIFY_OPTIONS_INIT;
   tf_lower_options lower = TF_LOWER_OPTIONS_INIT;
   const tf_module *module;
   tf_status status = tf_parse(context, "saxpy.tir", source, strlen(source), &parse, &module);
-  if (status == TF_OK) status = tf_verify(module, &verify);
-  if (status == TF_OK) status = tf_emit_ptx(module, &lower, ptx);
-  if (status == TF_OK) status = tf_emit_manifest(module, &lower, manifest);
-  return status;
+  return status == TF_OK ? tf_executable_create(module, &lower, NULL, out) : status;
 }
 
 /* ---- Running: the first failure and its message are in the runtime object ---- */
@@ -66,13 +62,10 @@ static tf_status call(tf_runtime *rt, const tf_entry *entry, void *x, void *y) {
   return tf_entry_call(entry, NULL, arguments, 3);
 }
 
-static tf_status run(tf_runtime *rt, const char *ptx, const char *manifest, const float *x, float *y) {
+static tf_status run(tf_runtime *rt, const tf_executable *executable, const float *x, float *y) {
   tf_program_source program_source = TF_PROGRAM_SOURCE_INIT;
   program_source.name = "saxpy";
-  program_source.image = ptx;
-  program_source.image_size = strlen(ptx);
-  program_source.manifest = manifest;
-  program_source.manifest_size = strlen(manifest);
+  tf_executable_source(executable, &program_source);
 
   tf_program *program = NULL;
   const tf_entry *entry = NULL;
@@ -98,15 +91,16 @@ static tf_status run(tf_runtime *rt, const char *ptx, const char *manifest, cons
 static int compute(const float *x, float *y) {
   tf_context *context;
   tf_runtime *rt;
-  const char *ptx, *manifest;
+  tf_executable *executable = NULL;
   if (tf_context_create(&context) != TF_OK) return 1;
-  int failed = compile(context, &ptx, &manifest) != TF_OK && complain(context);
+  int failed = compile(context, &executable) != TF_OK && complain(context);
+  tf_context_destroy(context); /* the executable needs neither it nor the module */
   if (!failed && tf_runtime_create(&rt) == TF_OK) {
-    failed = run(rt, ptx, manifest, x, y) != TF_OK;
+    failed = run(rt, executable, x, y) != TF_OK;
     if (failed) fprintf(stderr, "%s\n", tf_runtime_message(rt));
     tf_runtime_destroy(rt);
   }
-  tf_context_destroy(context);
+  tf_executable_destroy(executable);
   return failed;
 }
 

@@ -3,7 +3,7 @@
 
     LD_LIBRARY_PATH=<prefix>/lib python3 saxpy.py
 
-`Kernel(source)` compiles; calling it takes numbers and NumPy arrays in the order of the entry's parameters, and writes what
+`Kernel(source)` compiles, or finds on disk what an earlier run compiled; calling it takes numbers and NumPy arrays in the order of the entry's parameters, and writes what
 the kernel writes back into the arrays. It runs on the first CUDA device, or on the simulated one where there is none.
 """
 import ctypes as c
@@ -37,16 +37,13 @@ class Argument(c.Structure):  # tf_argument
 
 class Source(c.Structure):  # tf_program_source
     _fields_ = [("size", c.c_size_t), ("name", c.c_char_p), ("image", c.c_char_p), ("image_size", c.c_size_t),
-                ("manifest", c.c_char_p), ("manifest_size", c.c_size_t)]
-
-
-class ParseOptions(c.Structure):  # tf_parse_options
-    _fields_ = [("size", c.c_size_t), ("define_count", c.c_size_t), ("defines", c.c_void_p)]
+                ("manifest", c.c_char_p), ("manifest_size", c.c_size_t), ("entries", c.c_void_p),
+                ("entry_count", c.c_uint)]
 
 
 class LowerOptions(c.Structure):  # tf_lower_options
     _fields_ = [("size", c.c_size_t), ("target", c.c_void_p), ("entry", c.c_char_p), ("ptx_version", c.c_uint),
-                ("opt_level", c.c_uint), ("flags", c.c_bool * 7), ("print_after", c.c_char_p), ("print", c.c_void_p),
+                ("opt_level", c.c_uint), ("flags", c.c_bool * 8), ("print_after", c.c_char_p), ("print", c.c_void_p),
                 ("time", c.c_void_p), ("user", c.c_void_p)]
 
 
@@ -66,21 +63,19 @@ runtime.tf_runtime_message.restype = c.c_char_p
 
 
 def compile_source(name, text):
-    """PTX and manifest of the text, as bytes."""
-    context, module, out = c.c_void_p(), c.c_void_p(), [c.c_char_p(), c.c_char_p()]
+    """A tf_executable of the text."""
+    context, module, executable = c.c_void_p(), c.c_void_p(), c.c_void_p()
     compiler.tf_context_create(c.byref(context))
-    parse = ParseOptions(size=c.sizeof(ParseOptions))
     lower = LowerOptions(size=c.sizeof(LowerOptions), opt_level=3)
     raw = text.encode()
-    failed = compiler.tf_parse(context, name.encode(), raw, c.c_size_t(len(raw)), c.byref(parse), c.byref(module))
-    for emit, result in zip((compiler.tf_emit_ptx, compiler.tf_emit_manifest), out):
-        failed = failed or emit(module, c.byref(lower), c.byref(result))
+    failed = compiler.tf_parse(context, name.encode(), raw, c.c_size_t(len(raw)), None, c.byref(module))
+    failed = failed or compiler.tf_executable_create(module, c.byref(lower), None, c.byref(executable))
     try:
         if failed:
             count = compiler.tf_context_diagnostic_count(context)
             diagnostics = [c.c_void_p(compiler.tf_context_diagnostic(context, c.c_size_t(i))) for i in range(count)]
             raise SyntaxError("\n" + b"".join(compiler.tf_diagnostic_render(context, d) for d in diagnostics).decode())
-        return [result.value for result in out]
+        return executable
     finally:
         compiler.tf_context_destroy(context)
 
@@ -92,11 +87,12 @@ CODES = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's, by NumPy's letters
 
 class Kernel:
     def __init__(self, text, name="<string>", device="auto"):
-        ptx, manifest = compile_source(name, text)
+        self.executable = compile_source(name, text)
         self.runtime, self.program, self.entry = c.c_void_p(), c.c_void_p(), c.c_void_p()
         runtime.tf_runtime_create(c.byref(self.runtime))
         self.do("tf_device_open", device.encode(), None)
-        source = Source(c.sizeof(Source), name.encode(), ptx, len(ptx), manifest, len(manifest))
+        source = Source(c.sizeof(Source), name.encode())
+        compiler.tf_executable_source(self.executable, c.byref(source))
         self.do("tf_program_load", c.byref(source), c.byref(self.program))
         if runtime.tf_program_entry(self.program, None, c.byref(self.entry)):
             raise RuntimeError(runtime.tf_runtime_message(self.runtime).decode())
@@ -141,6 +137,7 @@ class Kernel:
     def close(self):
         runtime.tf_program_unload(self.program)
         runtime.tf_runtime_destroy(self.runtime)
+        compiler.tf_executable_destroy(self.executable)
 
 
 # ---- Used -----------------------------------------------------------------------------------------------------------

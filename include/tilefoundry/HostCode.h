@@ -2,7 +2,8 @@
  * machine: in this process, or as an object file and a header for C and C++. The code calls libtilefoundry-runtime through
  * the interface of Compiled.h and nothing else.
  *
- *   in process       tf_emit_ptx, tf_emit_manifest, tf_host_code_create  ─▶  tf_program_load  ─▶  tf_entry_call
+ *   in process       tf_executable_create (Executable.h), or by parts:
+ *                    tf_emit_ptx, tf_emit_manifest, tf_host_code_create  ─▶  tf_program_load  ─▶  tf_entry_call
  *   ahead of time    tf_emit_object, tf_emit_header                      ─▶  cc main.c kernel.o -ltilefoundry-runtime
  *
  * All functions verify the module first and report as those of Lower.h do; they may be called from several threads for

@@ -178,7 +178,8 @@ typedef struct tf_program_source {
 
 /* Loads a program; what `source` points to is read before this returns (but for the code of entries, see there). PTX for a real device is assembled by nvJitLink or ptxas where one is
  * found ($TF_NVJITLINK, $TF_PTXAS, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, PATH) and kept in a disk cache ($TF_CACHE, or
- * tilefoundry in $XDG_CACHE_HOME or ~/.cache; TF_CACHE=off: none; at most $TF_CACHE_LIMIT bytes); without them, or if the
+ * tilefoundry in $XDG_CACHE_HOME or ~/.cache; TF_CACHE=off: none; at most $TF_CACHE_LIMIT bytes; not used if others can write
+ * to it); without them, or if the
  * driver refuses the result, by the driver. TF_PARSE: the manifest is malformed (the message names the place
  * in it); TF_INVALID_ARGUMENT: the machine code is of another module; TF_DRIVER: the device refused the module (the message
  * holds the log, the PTX line and the source line). */

@@ -36,9 +36,10 @@ work = pathlib.Path(scratch.name)
 prefix = work / "prefix"
 run(cmake, "--install", build, "--prefix", prefix)
 lib = next(prefix.rglob("libtilefoundry.so")).parent
-# No driver, so that every machine checks the simulated device.
+# No driver, so that every machine checks the simulated device, and an empty cache.
+cache = work / "cache"
 environment = dict(os.environ, LD_LIBRARY_PATH=str(lib), PKG_CONFIG_PATH=str(lib / "pkgconfig"),
-                   TF_CUDA_DRIVER="/nonexistent/libcuda.so.1", TF_CACHE="off")
+                   TF_CUDA_DRIVER="/nonexistent/libcuda.so.1", TF_CACHE=str(cache))
 
 # ---- Exports and needs ----------------------------------------------------------------------------------------------
 
@@ -121,14 +122,23 @@ def check_embed(program):
     assert np.array_equal(np.load(work / "z.npy"), shifted)
 
 
+def check_saxpy(*program):
+    """Twice: the second run finds the one executable that the first made. Returns what it said."""
+    before, said = set(cache.glob("*")), run(*program, env=environment)
+    made = {path: path.stat().st_ino for path in cache.glob("*.executable") if path not in before}
+    assert len(made) == 1 and run(*program, env=environment) == said
+    assert all(path.stat().st_ino == inode for path, inode in made.items())
+    return said
+
+
 def check_examples(programs):
-    assert "1536 values" in run(programs / "saxpy", env=environment)
+    assert "1536 values" in check_saxpy(programs / "saxpy")
     check_embed(programs / "embed")
     kernel = source / "kernels/saxpy.tir"
     run(prefix / "bin/tf-llc", kernel, "-o", work / "saxpy.ptx")
     run(prefix / "bin/tf-llc", "--emit=manifest", kernel, "-o", work / "saxpy.json")
     assert "2560 values" in run(programs / "launch", work / "saxpy.ptx", work / "saxpy.json", env=environment)
-    said = run(sys.executable, examples / "python/saxpy.py", env=environment)
+    said = check_saxpy(sys.executable, examples / "python/saxpy.py")
     assert "18944 values" in said and said.count("refused:") == 2 and "typo.tir:12:16:" in said, said
 
 

@@ -1,7 +1,7 @@
 /* Executables, compiled and found in the cache: the same bytes, results, places and diagnostics, and a compilation only where one
  * is needed, which the passes that report their time tell. Whatever the cache's files hold, and wherever there can be none, what
  * comes out is the same. */
-#include "../Support/CacheFolder.h"
+#include "CacheFolder.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +10,8 @@
 
 #include <tilefoundry/Runtime.h>
 #include <tilefoundry/TileFoundry.h>
+
+#include "Harness.h"
 
 #define COMPILED "verify lower llvm-verify optimize emit host "
 #define FOUND    "verify "
@@ -547,11 +549,5 @@ int main(void) {
   tcase_add_test(tests, shared);
   tcase_add_test(tests, misuse);
   tcase_add_test(tests, older_source);
-  Suite *suite = suite_create("executable");
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("executable", tests);
 }

@@ -1,5 +1,4 @@
 /* What the key of an executable depends on: every option and every part of a module that reaches an output, and nothing else. */
-#include <check.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include <tilefoundry/TileFoundry.h>
 
+#include "Harness.h"
 #include "LowerToLLVM/Key.h"
 #include "Support/BuildId.h"
 #include "Support/Context.h"
@@ -334,11 +334,5 @@ int main(void) {
   tcase_add_test(tests, built_modules);
   tcase_add_test(tests, no_key);
   tcase_add_test(tests, builds_in_the_key);
-  Suite *suite = suite_create("executable-key");
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("executable-key", tests);
 }

@@ -1,5 +1,4 @@
 /* The build id of running code against the section of the file that it was loaded from. */
-#include <check.h>
 #include <elf.h>
 #include <link.h>
 #include <stdint.h>
@@ -7,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "Harness.h"
 #include "Support/BuildId.h"
 
 /* The section .note.gnu.build-id, by the section headers: a header of 12 bytes, "GNU", the id. */
@@ -54,14 +54,8 @@ START_TEST(of_other_objects) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("build-id");
   TCase *tests = tcase_create("notes");
   tcase_add_test(tests, of_this_program);
   tcase_add_test(tests, of_other_objects);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return run_case("build-id", tests);
 }
