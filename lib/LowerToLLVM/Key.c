@@ -7,7 +7,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "IR/Fingerprint.h"
-#include "Support/BuildId.h"
+#include "LowerToLLVM/BuildId.h"
 
 #ifndef TF_VERSION
 #error "the build defines TF_VERSION"

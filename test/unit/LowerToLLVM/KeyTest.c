@@ -8,7 +8,7 @@
 
 #include "Harness.h"
 #include "LowerToLLVM/Key.h"
-#include "Support/BuildId.h"
+#include "LowerToLLVM/BuildId.h"
 #include "Support/Context.h"
 
 static tf_context *context;
@@ -71,8 +71,23 @@ static void ignore_time(void *user, const char *pass, double seconds) {
  * errors: give it a value, and a row below. */
 static tf_lower_options others(void) {
   static int user;
-  return (tf_lower_options){sizeof(tf_lower_options), tf_target_get(context, "sm_90"), "f", 85, 1, true, true, true, true, true,
-                            true, true, true, "all", ignore_text, ignore_time, &user};
+  return (tf_lower_options){sizeof(tf_lower_options),
+                            tf_target_get(context, "sm_90"),
+                            "f",
+                            85,
+                            1,
+                            true,
+                            true,
+                            true,
+                            true,
+                            true,
+                            true,
+                            true,
+                            true,
+                            "all",
+                            ignore_text,
+                            ignore_time,
+                            &user};
 }
 
 typedef enum effect { ANOTHER, SAME, NONE } effect; /* of the field: another key, the same one, no key */

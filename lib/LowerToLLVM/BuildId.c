@@ -1,5 +1,5 @@
 /* Walking the loaded objects and their notes. */
-#include "Support/BuildId.h"
+#include "LowerToLLVM/BuildId.h"
 
 #include <elf.h>
 #include <link.h>

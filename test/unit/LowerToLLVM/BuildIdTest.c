@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "Harness.h"
-#include "Support/BuildId.h"
+#include "LowerToLLVM/BuildId.h"
 
 /* The section .note.gnu.build-id, by the section headers: a header of 12 bytes, "GNU", the id. */
 static void id_of_file(const char *path, char text[TF_BUILD_ID_TEXT]) {

@@ -4,8 +4,8 @@
  *   program header PT_NOTE  ─▶  | name size | desc size | type | "GNU\0" | desc: the id |  …      fields of 4 bytes, parts padded to 4
  *
  * It is read from memory, so it belongs to the code that runs, also when the file has been replaced since. */
-#ifndef TF_SUPPORT_BUILD_ID_H
-#define TF_SUPPORT_BUILD_ID_H
+#ifndef TF_LOWER_BUILD_ID_H
+#define TF_LOWER_BUILD_ID_H
 
 #include <stdbool.h>
 
