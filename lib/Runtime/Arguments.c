@@ -1,15 +1,14 @@
-/* The checks between a caller's DLPack tensors and a signature. Order: count, then each argument by itself, then the dims
- * (Dims.c), then what needs the dims: strides, overlaps. Every message names the parameter, what was expected and what
- * came. */
+/* The checks between a caller's DLPack tensors and a signature. Order: count, then each argument by itself, which makes it a
+ * value; then what needs the others: dims (Dims.c), layouts, overlaps. Values of inner launches and calls go the same way
+ * from their addresses on. Every message names the parameter, what was expected and what came. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "Runtime/RuntimeImpl.h"
 
-bool tf_mparam_is_tensor(const tf_mparam *param) {
-  return param->kind == TF_MPARAM_TENSOR || param->kind == TF_MPARAM_CONST_TENSOR;
-}
+/* Its address stands for the strides of a tensor that says no more than that it lies in C order. */
+static const int64_t c_order[1];
 
 /* ---- One tensor by itself ---------------------------------------------------------------------------------------- */
 
@@ -45,31 +44,33 @@ static tf_status check_device(const tf_runtime *rt, const tf_mparam *p, DLDevice
   return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor is on %s, expected %s", p->name, got, want);
 }
 
-static bool is_empty(const DLTensor *t) {
-  for (int i = 0; i < t->ndim; i++)
-    if (t->shape[i] == 0) return true;
+static bool is_empty(const int64_t *shape, unsigned rank) {
+  for (unsigned axis = 0; axis < rank; axis++)
+    if (shape[axis] == 0) return true;
   return false;
 }
 
-static tf_status check_alignment(const tf_mparam *p, uint64_t address, const tf_why *why) {
-  if ((address & (p->alignment - 1)) == 0) return TF_OK; /* a power of two */
+tf_status tf_tensor_check_address(const tf_mparam *param, const tf_tensor *tensor, const tf_why *why) {
+  uint64_t address = tensor->data;
+  bool aligned = (address & (param->alignment - 1)) == 0; /* a power of two */
+  if ((address && aligned) || is_empty(tensor->shape, param->rank)) return TF_OK;
+  if (!address) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor's data is null", param->name);
   return tf_why_set(why, TF_LAUNCH,
                     "argument '%s': the first element is at address 0x%" PRIx64 ", expected a multiple of %" PRIu64,
-                    p->name, address, p->alignment);
+                    param->name, address, param->alignment);
 }
 
-static tf_status check_address(const tf_mparam *p, const DLTensor *t, const tf_why *why) {
-  if (is_empty(t)) return TF_OK;
-  if (!t->data) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor's data is null", p->name);
-  uint64_t address;
-  if (__builtin_add_overflow((uint64_t)(uintptr_t)t->data, t->byte_offset, &address))
+static tf_status read_address(const tf_mparam *p, const DLTensor *t, tf_tensor *out, const tf_why *why) {
+  uint64_t data = (uint64_t)(uintptr_t)t->data;
+  *out = (tf_tensor){.data = data ? data + t->byte_offset : 0, .shape = t->shape};
+  if (out->data < data && !is_empty(t->shape, p->rank))
     return tf_why_set(why, TF_LAUNCH, "argument '%s': a byte offset of %" PRIu64 " leaves the address space", p->name,
                       t->byte_offset);
-  return check_alignment(p, address, why);
+  return tf_tensor_check_address(p, out, why);
 }
 
-static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf_argument *a, tf_value *out,
-                              const tf_why *why) {
+static tf_status read_tensor(const tf_runtime *rt, const tf_mparam *p, const tf_argument *a, tf_tensor *out,
+                             const int64_t **strides, const tf_why *why) {
   const DLTensor *t = a->value.tensor;
   if (a->kind == TF_ARGUMENT_OUTPUT)
     return tf_why_set(why, TF_LAUNCH, "argument '%s': only entries make their outputs, a kernel needs a tensor",
@@ -82,9 +83,8 @@ static tf_status check_tensor(const tf_runtime *rt, const tf_mparam *p, const tf
   if (!t->shape) return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor's shape is null", p->name);
   tf_status status = check_dtype(p, t->dtype, why);
   if (status == TF_OK) status = check_device(rt, p, t->device, why);
-  if (status == TF_OK) status = check_address(p, t, why);
-  if (status == TF_OK)
-    out->tensor = (tf_tensor){.data = (uint64_t)(uintptr_t)t->data + t->byte_offset, .shape = t->shape};
+  if (status == TF_OK) status = read_address(p, t, out, why);
+  *strides = t->strides ? t->strides : p->strides ? c_order : NULL;
   return status;
 }
 
@@ -132,70 +132,51 @@ static void describe_scalar(const tf_argument *a, char *text, size_t size) {
   }
 }
 
-static tf_status check_scalar(const tf_mparam *p, const tf_argument *a, tf_value *out, const tf_why *why) {
-  const char *error = convert_scalar(p, a, &out->bits);
+tf_status tf_argument_read_scalar(const tf_mparam *param, const tf_argument *argument, uint64_t *bits,
+                                  const tf_why *why) {
+  const char *error = convert_scalar(param, argument, bits);
   if (!error) return TF_OK;
   char got[64];
-  describe_scalar(a, got, sizeof got);
-  return tf_why_set(why, TF_LAUNCH, "argument '%s': %s (%s): got %s", p->name, error, tf_element_name(p->element), got);
+  describe_scalar(argument, got, sizeof got);
+  return tf_why_set(why, TF_LAUNCH, "argument '%s': %s (%s): got %s", param->name, error,
+                    tf_element_name(param->element), got);
 }
 
-tf_status tf_arguments_check(tf_runtime *rt, const tf_msignature *signature, const tf_argument *arguments,
-                             unsigned count, tf_value *values, const tf_why *why) {
-  if (count != signature->declared_count)
-    return tf_why_set(why, TF_LAUNCH, "got %u arguments, expected %u", count, signature->declared_count);
-  for (unsigned i = 0; i < count; i++) {
-    const tf_mparam *p = &signature->params[i];
-    tf_status status = tf_mparam_is_tensor(p) ? check_tensor(rt, p, &arguments[i], &values[i], why)
-                                              : check_scalar(p, &arguments[i], &values[i], why);
-    if (status != TF_OK) return status;
-  }
-  return TF_OK;
+/* ---- Layout of a tensor ------------------------------------------------------------------------------------------ */
+
+/* Elements of a tensor with extents below 2^31; -1: more than can be addressed, beyond which the arithmetic of strides would
+ * wrap. */
+static int64_t count_elements(const int64_t *shape, unsigned rank) {
+  int64_t count = 1;
+  bool wraps = false;
+  for (unsigned axis = 0; axis < rank; axis++)
+    wraps = __builtin_mul_overflow(count, shape[axis], &count) || wraps;
+  for (unsigned axis = 0; wraps && axis < rank; axis++)
+    if (shape[axis] == 0) return 0;
+  return wraps || count > INT64_MAX / 8 ? -1 : count;
 }
 
-/* ---- Strides ----------------------------------------------------------------------------------------------------- */
-
-static tf_status check_stride(const tf_mparam *p, unsigned axis, int64_t have, int64_t want, const tf_why *why) {
-  if (have == want) return TF_OK;
-  return tf_why_set(why, TF_LAUNCH, "argument '%s': axis %u has stride %" PRId64 ", expected %" PRId64 "%s", p->name,
-                    axis, have, want, p->strides ? "" : " (C order)");
-}
-
-/* strides null is C order. */
 static tf_status check_strides(const tf_mparam *p, const int64_t *shape, const int64_t *strides, const tf_menv *env,
                                const tf_why *why) {
-  if (!p->strides && !strides) return TF_OK;
   int64_t dense = 1; /* C-order stride of the axis */
   for (unsigned axis = p->rank; axis-- > 0; dense *= shape[axis]) {
-    int64_t want = dense, have = strides ? strides[axis] : dense;
+    int64_t want = dense, have = strides == c_order ? dense : strides[axis];
     const char *error = p->strides ? tf_mexpr_eval(&p->strides[axis], env, &want) : NULL;
     if (error) return tf_why_set(why, TF_LAUNCH, "argument '%s': the stride of axis %u: %s", p->name, axis, error);
-    tf_status status = shape[axis] == 1 ? TF_OK : check_stride(p, axis, have, want, why);
-    if (status != TF_OK) return status;
+    if (shape[axis] != 1 && have != want)
+      return tf_why_set(why, TF_LAUNCH, "argument '%s': axis %u has stride %" PRId64 ", expected %" PRId64 "%s",
+                        p->name, axis, have, want, p->strides ? "" : " (C order)");
   }
   return TF_OK;
 }
 
-/* Bytes of the largest C-order tensor that can be addressed; beyond it the arithmetic of strides would wrap. */
-static tf_status check_size(const tf_mparam *p, const DLTensor *t, const tf_why *why) {
-  int64_t elements = 1;
-  for (int i = 0; i < t->ndim; i++)
-    if (__builtin_mul_overflow(elements, t->shape[i], &elements) || elements > INT64_MAX / 8)
-      return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor has more elements than memory can hold", p->name);
-  return TF_OK;
-}
-
-tf_status tf_arguments_check_strides(const tf_msignature *signature, const tf_argument *arguments, const tf_menv *env,
-                                     const tf_why *why) {
-  for (unsigned i = 0; i < signature->declared_count; i++) {
-    const tf_mparam *p = &signature->params[i];
-    if (!tf_mparam_is_tensor(p) || is_empty(arguments[i].value.tensor)) continue;
-    tf_status status = check_size(p, arguments[i].value.tensor, why);
-    const DLTensor *t = arguments[i].value.tensor;
-    if (status == TF_OK) status = check_strides(p, t->shape, t->strides, env, why);
-    if (status != TF_OK) return status;
-  }
-  return TF_OK;
+static tf_status check_layout(const tf_mparam *p, const tf_tensor *t, const int64_t *strides, const tf_menv *env,
+                              const tf_why *why) {
+  int64_t count = count_elements(t->shape, p->rank);
+  if (count == 0) return TF_OK;
+  if (count < 0)
+    return tf_why_set(why, TF_LAUNCH, "argument '%s': the tensor has more elements than memory can hold", p->name);
+  return strides ? check_strides(p, t->shape, strides, env, why) : TF_OK;
 }
 
 /* ---- Overlaps ---------------------------------------------------------------------------------------------------- */
@@ -220,33 +201,29 @@ static range strided_range(const tf_mparam *p, const tf_tensor *t, const tf_menv
 }
 
 static range byte_range(const tf_mparam *p, const tf_tensor *t, const tf_menv *env) {
-  uint64_t count = 1;
-  for (unsigned axis = 0; axis < p->rank; axis++)
-    count *= (uint64_t)t->shape[axis];
+  int64_t count = count_elements(t->shape, p->rank);
   if (count == 0) return (range){t->data, t->data};
   if (p->strides) return strided_range(p, t, env);
-  return (range){t->data, t->data + tf_element_bytes(p->element, count)};
+  return (range){t->data, t->data + tf_element_bytes(p->element, (uint64_t)count)};
 }
 
 /* The const_tensor that shares bytes with a written tensor; -1 if none does. */
-static int overlapped(const tf_msignature *signature, unsigned written, range bytes, const tf_value *values,
-                      const tf_menv *env, range *out) {
+static int overlapped(const tf_msignature *signature, unsigned written, range bytes, const tf_menv *env, range *out) {
   for (unsigned c = 0; c < signature->declared_count; c++) {
     const tf_mparam *p = &signature->params[c];
     if (p->kind != TF_MPARAM_CONST_TENSOR || p->host != signature->params[written].host) continue;
-    *out = byte_range(p, &values[c].tensor, env);
+    *out = byte_range(p, &env->values[c].tensor, env);
     if (out->begin < bytes.end && bytes.begin < out->end) return (int)c;
   }
   return -1;
 }
 
-tf_status tf_arguments_check_overlap(const tf_msignature *signature, const tf_value *values, const tf_menv *env,
-                                     const tf_why *why) {
+tf_status tf_values_check_overlap(const tf_msignature *signature, const tf_menv *env, const tf_why *why) {
   for (unsigned w = 0; signature->has_const && w < signature->declared_count; w++) {
     const tf_mparam *p = &signature->params[w];
     if (p->kind != TF_MPARAM_TENSOR) continue;
-    range b = byte_range(p, &values[w].tensor, env), a;
-    int c = overlapped(signature, w, b, values, env, &a);
+    range b = byte_range(p, &env->values[w].tensor, env), a;
+    int c = overlapped(signature, w, b, env, &a);
     if (c >= 0)
       return tf_why_set(why, TF_LAUNCH,
                         "argument '%s': [0x%" PRIx64 ", 0x%" PRIx64 ") overlaps '%s' [0x%" PRIx64 ", 0x%" PRIx64
@@ -258,56 +235,45 @@ tf_status tf_arguments_check_overlap(const tf_msignature *signature, const tf_va
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static tf_status bind(tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
-                      const tf_argument *arguments, unsigned count, tf_value *values, const int64_t **shapes,
-                      int64_t *dims, const tf_why *why) {
-  tf_status status = tf_arguments_check(rt, signature, arguments, count, values, why);
-  if (status != TF_OK) return status;
-  for (unsigned i = 0; i < count; i++)
-    shapes[i] = tf_mparam_is_tensor(&signature->params[i]) ? values[i].tensor.shape : NULL;
-  status = tf_dims_solve(manifest, signature, shapes, dims, why);
-  if (status != TF_OK) return status;
-  const tf_menv env = {.dims = dims, .shapes = shapes};
-  status = tf_arguments_check_strides(signature, arguments, &env, why);
-  return status == TF_OK ? tf_arguments_check_overlap(signature, values, &env, why) : status;
-}
-
-tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
-                            const tf_argument *arguments, unsigned count, tf_value *values, const int64_t **shapes,
-                            int64_t *dims) {
-  char text[512];
-  tf_status status =
-      bind(rt, manifest, signature, arguments, count, values, shapes, dims, &(tf_why){text, sizeof text});
-  return status == TF_OK ? TF_OK : tf_runtime_fail(rt, status, "%s: %s", signature->name, text);
-}
-
-static bool has_elements(const tf_mparam *p, const tf_tensor *t) {
-  for (unsigned axis = 0; axis < p->rank; axis++)
-    if (t->shape[axis] == 0) return false;
-  return true;
-}
-
-/* Of the values whose strides are not known to be right. */
-static tf_status check_value_strides(const tf_msignature *s, const tf_value *values, const int64_t *const *strides,
-                                     const tf_menv *env, const tf_why *why) {
-  tf_status status = TF_OK;
-  for (unsigned i = 0; strides && i < s->declared_count && status == TF_OK; i++)
-    if (strides[i] && has_elements(&s->params[i], &values[i].tensor))
-      status = check_strides(&s->params[i], values[i].tensor.shape, strides[i], env, why);
-  return status;
+/* What needs all values. */
+static tf_status solve_and_check(const tf_manifest *manifest, const tf_msignature *signature, const tf_value *values,
+                                 const int64_t *const *strides, int64_t *dims, const tf_why *why) {
+  tf_status status = tf_dims_solve(manifest, signature, values, dims, why);
+  const tf_menv env = {.dims = dims, .values = values};
+  for (unsigned i = 0; i < signature->declared_count && status == TF_OK; i++)
+    if (tf_mparam_is_tensor(&signature->params[i]))
+      status = check_layout(&signature->params[i], &values[i].tensor, strides ? strides[i] : NULL, &env, why);
+  return status == TF_OK ? tf_values_check_overlap(signature, &env, why) : status;
 }
 
 tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signature, const tf_value *values,
-                         const int64_t *const *strides, const int64_t **shapes, int64_t *dims, const tf_why *why) {
+                         const int64_t *const *strides, int64_t *dims, const tf_why *why) {
   tf_status status = TF_OK;
-  for (unsigned i = 0; i < signature->declared_count && status == TF_OK; i++) {
+  for (unsigned i = 0; i < signature->declared_count && status == TF_OK; i++)
+    if (tf_mparam_is_tensor(&signature->params[i]))
+      status = tf_tensor_check_address(&signature->params[i], &values[i].tensor, why);
+  return status == TF_OK ? solve_and_check(manifest, signature, values, strides, dims, why) : status;
+}
+
+static tf_status bind(const tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
+                      const tf_argument *arguments, unsigned count, tf_value *values, const int64_t **strides,
+                      int64_t *dims, const tf_why *why) {
+  if (count != signature->declared_count)
+    return tf_why_set(why, TF_LAUNCH, "got %u arguments, expected %u", count, signature->declared_count);
+  for (unsigned i = 0; i < count; i++) {
     const tf_mparam *p = &signature->params[i];
-    bool tensor = tf_mparam_is_tensor(p);
-    shapes[i] = tensor ? values[i].tensor.shape : NULL;
-    if (tensor && has_elements(p, &values[i].tensor)) status = check_alignment(p, values[i].tensor.data, why);
+    tf_status status = tf_mparam_is_tensor(p) ? read_tensor(rt, p, &arguments[i], &values[i].tensor, &strides[i], why)
+                                              : tf_argument_read_scalar(p, &arguments[i], &values[i].bits, why);
+    if (status != TF_OK) return status;
   }
-  if (status == TF_OK) status = tf_dims_solve(manifest, signature, shapes, dims, why);
-  const tf_menv env = {.dims = dims, .shapes = shapes};
-  if (status == TF_OK) status = check_value_strides(signature, values, strides, &env, why);
-  return status == TF_OK ? tf_arguments_check_overlap(signature, values, &env, why) : status;
+  return solve_and_check(manifest, signature, values, strides, dims, why);
+}
+
+tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
+                            const tf_argument *arguments, unsigned count, tf_value *values, const int64_t **strides,
+                            int64_t *dims) {
+  char text[512];
+  tf_status status =
+      bind(rt, manifest, signature, arguments, count, values, strides, dims, &(tf_why){text, sizeof text});
+  return status == TF_OK ? TF_OK : tf_runtime_fail(rt, status, "%s: %s", signature->name, text);
 }

@@ -152,9 +152,8 @@ static int32_t launch(tf_call *call, const tf_compiled_place *place, const tf_co
     return (int32_t)tf_frame_fail(f, TF_LAUNCH, &loc, kernel->name, "an extent is negative");
   tf_status status = note_stream(f, &loc, stream_of(f, l));
   if (status != TF_OK) return (int32_t)status;
-  const tf_solved solved = {.dims = f->dims, .shapes = f->shapes};
   if (l->flags & TF_COMPILED_PASSED)
-    return (int32_t)tf_launch_kernel(kernel, &g, stream_of(f, l), f->values, NULL, &solved);
+    return (int32_t)tf_launch_kernel(kernel, &g, stream_of(f, l), f->values, NULL, f->dims);
   return (int32_t)launch_arguments(f, &loc, l, kernel, &g);
 }
 

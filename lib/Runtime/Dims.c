@@ -59,22 +59,16 @@ static const char *step(tf_mop op, int64_t a, int64_t b, int64_t *out) {
   }
 }
 
-const char *tf_mexpr_eval(const tf_mexpr *expr, const tf_menv *env, int64_t *out) {
-  switch (expr->op) {
-  case TF_MOP_CONST:
-    *out = expr->value;
+const char *tf_mexpr_eval_rest(const tf_mexpr *expr, const tf_menv *env, int64_t *out) {
+  if (expr->op == TF_MOP_EXTENT) {
+    const int64_t *shape = env->values[expr->index].tensor.shape;
+    if (!shape) return "the extent of a tensor that is not there";
+    *out = shape[expr->axis];
     return NULL;
-  case TF_MOP_VAR:
-    *out = env->dims[expr->index];
+  }
+  if (expr->op == TF_MOP_SCALAR) {
+    *out = tf_element_integer(expr->element, env->values[expr->index].bits);
     return NULL;
-  case TF_MOP_EXTENT:
-    *out = env->shapes[expr->index][expr->axis];
-    return NULL;
-  case TF_MOP_SCALAR:
-    *out = env->scalars[expr->index];
-    return NULL;
-  default:
-    break;
   }
   int64_t value = 0;
   const char *why = tf_mexpr_eval(&expr->args[0], env, &value);
@@ -189,8 +183,11 @@ void tf_mexpr_format(const tf_manifest *manifest, const tf_msignature *signature
 
 /* ---- Solving ----------------------------------------------------------------------------------------------------- */
 
-static tf_status check_extent(const tf_mparam *p, unsigned axis, int64_t extent, const tf_why *why) {
-  if (extent >= 0 && extent <= EXTENT_LIMIT) return TF_OK;
+static bool is_extent(int64_t extent) {
+  return extent >= 0 && extent <= EXTENT_LIMIT;
+}
+
+static tf_status refuse_extent(const tf_mparam *p, unsigned axis, int64_t extent, const tf_why *why) {
   return tf_why_set(why, TF_LAUNCH, "argument '%s': axis %u has extent %" PRId64 "; extents lie in [0, 2^31)", p->name,
                     axis, extent);
 }
@@ -199,6 +196,7 @@ static tf_status solve_one(const tf_manifest *m, const tf_msignature *s, const t
                            int64_t *dims, const tf_why *why) {
   const tf_mparam *p = &s->params[plan->param];
   const tf_mdim *dim = &m->dims[plan->dim];
+  if (!is_extent(extent)) return refuse_extent(p, plan->axis, extent, why);
   if (extent % plan->factor != 0)
     return tf_why_set(why, TF_LAUNCH,
                       "argument '%s': axis %u has extent %" PRId64 ", expected a multiple of %" PRId64
@@ -214,13 +212,11 @@ static tf_status solve_one(const tf_manifest *m, const tf_msignature *s, const t
   return TF_OK;
 }
 
-static tf_status check_axis(const tf_manifest *m, const tf_msignature *s, unsigned param, unsigned axis,
-                            const tf_menv *env, const tf_why *why) {
-  const tf_mparam *p = &s->params[param];
-  int64_t actual = env->shapes[param][axis], expected = 0;
+static tf_status refuse_axis(const tf_manifest *m, const tf_msignature *s, const tf_mparam *p, unsigned axis,
+                             int64_t actual, const tf_menv *env, const tf_why *why) {
+  int64_t expected = 0;
   const tf_mexpr *expr = &p->shape[axis];
   const char *error = tf_mexpr_eval(expr, env, &expected);
-  if (!error && actual == expected) return TF_OK;
   char text[96];
   tf_mexpr_format(m, s, expr, text, sizeof text);
   if (error) return tf_why_set(why, TF_LAUNCH, "argument '%s': axis %u is %s: %s", p->name, axis, text, error);
@@ -231,33 +227,29 @@ static tf_status check_axis(const tf_manifest *m, const tf_msignature *s, unsign
                     axis, actual, expected, text);
 }
 
-/* The two forms that nearly every axis has, without a call. */
-static inline bool is_plainly_right(const tf_mexpr *expr, int64_t actual, const int64_t *dims) {
-  return (expr->op == TF_MOP_CONST && actual == expr->value) || (expr->op == TF_MOP_VAR && actual == dims[expr->index]);
-}
-
-static bool is_tensor(const tf_mparam *p) {
-  return p->kind == TF_MPARAM_TENSOR || p->kind == TF_MPARAM_CONST_TENSOR;
-}
-
-tf_status tf_dims_solve(const tf_manifest *manifest, const tf_msignature *signature, const int64_t *const *shapes,
-                        int64_t *dims, const tf_why *why) {
-  tf_status status = TF_OK;
-  for (unsigned p = 0; p < signature->declared_count; p++)
-    for (unsigned axis = 0; is_tensor(&signature->params[p]) && axis < signature->params[p].rank; axis++)
-      if ((status = check_extent(&signature->params[p], axis, shapes[p][axis], why)) != TF_OK) return status;
-  for (unsigned i = 0; i < signature->solve_count; i++) {
-    const tf_msolve *plan = &signature->solves[i];
-    status = solve_one(manifest, signature, plan, shapes[plan->param][plan->axis], dims, why);
-    if (status != TF_OK) return status;
-  }
-  const tf_menv env = {.dims = dims, .shapes = shapes};
-  for (unsigned p = 0; p < signature->declared_count; p++) {
-    const tf_mparam *param = &signature->params[p];
-    for (unsigned axis = 0; is_tensor(param) && axis < param->rank; axis++) {
-      if (is_plainly_right(&param->shape[axis], shapes[p][axis], dims)) continue;
-      if ((status = check_axis(manifest, signature, p, axis, &env, why)) != TF_OK) return status;
-    }
+/* Of a tensor parameter. */
+static tf_status check_axes(const tf_manifest *m, const tf_msignature *s, const tf_mparam *p, const int64_t *shape,
+                            const tf_menv *env, const tf_why *why) {
+  for (unsigned axis = 0; axis < p->rank; axis++) {
+    int64_t expected;
+    if (!is_extent(shape[axis])) return refuse_extent(p, axis, shape[axis], why);
+    if (tf_mexpr_eval(&p->shape[axis], env, &expected) || shape[axis] != expected)
+      return refuse_axis(m, s, p, axis, shape[axis], env, why);
   }
   return TF_OK;
+}
+
+tf_status tf_dims_solve(const tf_manifest *manifest, const tf_msignature *signature, const tf_value *values,
+                        int64_t *dims, const tf_why *why) {
+  tf_status status = TF_OK;
+  for (unsigned i = 0; i < signature->solve_count && status == TF_OK; i++) {
+    const tf_msolve *plan = &signature->solves[i];
+    status = solve_one(manifest, signature, plan, values[plan->param].tensor.shape[plan->axis], dims, why);
+  }
+  const tf_menv env = {.dims = dims, .values = values};
+  for (unsigned i = 0; i < signature->declared_count && status == TF_OK; i++) {
+    const tf_mparam *p = &signature->params[i];
+    if (tf_mparam_is_tensor(p)) status = check_axes(manifest, signature, p, values[i].tensor.shape, &env, why);
+  }
+  return status;
 }

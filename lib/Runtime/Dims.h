@@ -9,16 +9,35 @@
 /* The most axes of a tensor argument. */
 #define TF_MAX_RANK 32
 
+/* A tensor whose dtype, device and layout are known to be right. */
+typedef struct tf_tensor {
+  uint64_t data; /* address of element (0, …, 0) */
+  const int64_t *shape;
+} tf_tensor;
+
+/* The value of a declared parameter. */
+typedef union tf_value {
+  tf_tensor tensor;
+  uint64_t bits;
+} tf_value;
+
 /* What an expression may refer to. Arrays are indexed by the manifest's dims and by the signature's parameters; entries
  * that no expression uses may be anything. */
 typedef struct tf_menv {
   const int64_t *dims;
-  const int64_t *const *shapes;
-  const int64_t *scalars;
+  const tf_value *values;
 } tf_menv;
 
-/* Evaluates; returns null and the value in *out, or a static text that says what went wrong. */
-const char *tf_mexpr_eval(const tf_mexpr *expr, const tf_menv *env, int64_t *out);
+/* Evaluates what is more than a number or a DimVar. */
+const char *tf_mexpr_eval_rest(const tf_mexpr *expr, const tf_menv *env, int64_t *out);
+
+/* Evaluates; returns null and the value in *out, or a static text that says what went wrong. The two forms that nearly
+ * every expression has cost no call. */
+static inline const char *tf_mexpr_eval(const tf_mexpr *expr, const tf_menv *env, int64_t *out) {
+  if (expr->op != TF_MOP_CONST && expr->op != TF_MOP_VAR) return tf_mexpr_eval_rest(expr, env, out);
+  *out = expr->op == TF_MOP_CONST ? expr->value : env->dims[expr->index];
+  return NULL;
+}
 
 /* True if the expression is V or c * V (c > 0): then *dim is V and *factor is c. */
 bool tf_mexpr_is_multiple(const tf_mexpr *expr, unsigned *dim, int64_t *factor);
@@ -37,10 +56,9 @@ typedef struct tf_why {
 } tf_why;
 tf_status tf_why_set(const tf_why *why, tf_status status, const char *format, ...) TF_PRINTF(3, 4);
 
-/* Solves the signature's DimVars from the extents of its tensor parameters (shapes[p] has rank-many of them), into
- * dims[], then compares every axis with its expression. All extents are below 2^31 afterwards. TF_LAUNCH with a reason.
- */
+/* Solves the signature's DimVars from the extents of its tensors (of the values only their shapes are read), into dims[],
+ * then compares every axis with its expression. All extents are below 2^31 afterwards. TF_LAUNCH with a reason. */
 TF_NODISCARD tf_status tf_dims_solve(const tf_manifest *manifest, const tf_msignature *signature,
-                                     const int64_t *const *shapes, int64_t *dims, const tf_why *why);
+                                     const tf_value *values, int64_t *dims, const tf_why *why);
 
 #endif

@@ -192,6 +192,13 @@ const char *tf_element_from_int(tf_element element, bool negative, uint64_t magn
   return NULL;
 }
 
+int64_t tf_element_integer(tf_element element, uint64_t bits) {
+  unsigned width = elements[element].bits;
+  if (elements[element].class != TF_ELEMENT_CLASS_SINT || width == 64) return (int64_t)bits;
+  uint64_t sign = UINT64_C(1) << (width - 1);
+  return (int64_t)((bits ^ sign) - sign);
+}
+
 const char *tf_element_from_bits(tf_element element, uint64_t bits, uint64_t *out) {
   unsigned width = elements[element].bits;
   if (width < 64 && bits >> width) return "the bits above the dtype's width are not zero";

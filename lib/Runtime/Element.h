@@ -45,4 +45,7 @@ const char *tf_element_from_int(tf_element element, bool negative, uint64_t magn
 const char *tf_element_from_float(tf_element element, double value, uint64_t *out);
 const char *tf_element_from_bits(tf_element element, uint64_t bits, uint64_t *out);
 
+/* The number that the bits of an integer or bool stand for; of u64 beyond 63 bits, modulo 2^64. */
+int64_t tf_element_integer(tf_element element, uint64_t bits);
+
 #endif

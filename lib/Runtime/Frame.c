@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define INLINE_DIMS 32
 
 _Static_assert(sizeof(tf_value) == sizeof(tf_compiled_value), "machine code reads the values of a frame");
 _Static_assert(sizeof(tf_value) == 2 * sizeof(uint64_t), "words of a value");
@@ -12,47 +13,7 @@ _Static_assert(offsetof(tf_value, bits) == offsetof(tf_compiled_value, bits) &&
                    offsetof(tf_value, tensor.shape) == offsetof(tf_compiled_value, shape),
                "machine code reads the values of a frame");
 
-/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
-
-bool tf_frame_open(tf_frame *frame, const tf_entry *entry, tf_frame *caller, CUstream stream) {
-  const tf_manifest *manifest = entry->program->manifest;
-  size_t params = entry->manifest->signature.param_count, words = 4 * params + manifest->dim_count;
-  uint64_t *block = frame->inline_words;
-  frame->heap = NULL;
-  if (words > sizeof frame->inline_words / sizeof *block) frame->heap = block = malloc(words * sizeof *block);
-  if (!block) {
-    tf_runtime_fail(entry->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
-    return false;
-  }
-  frame->call.api = &tf_compiled_functions;
-  frame->caller = caller;
-  frame->root = caller ? caller->root : frame;
-  frame->program = entry->program;
-  frame->entry = entry;
-  frame->stream = stream;
-  frame->values = (tf_value *)block;
-  frame->shapes = (const int64_t **)(block + 2 * params);
-  frame->scalars = (int64_t *)(block + 3 * params);
-  frame->dims = (int64_t *)(block + 4 * params);
-  frame->temporaries = NULL;
-  frame->temporary_count = frame->temporary_room = 0;
-  frame->other_stream = NULL;
-  frame->unsettled = false;
-  frame->capture = (tf_capture){.state = TF_CAPTURE_UNKNOWN};
-  return true;
-}
-
-tf_status tf_frame_close(tf_frame *frame, tf_status status) {
-  tf_status freed = tf_frame_release(frame, 0);
-  if (frame->root == frame) {
-    tf_status settled = tf_frame_settle(frame);
-    if (freed == TF_OK) freed = settled;
-    tf_capture_close(frame);
-  }
-  free(frame->temporaries);
-  free(frame->heap);
-  return status != TF_OK ? status : freed;
-}
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 tf_status tf_frame_fail(const tf_frame *frame, tf_status status, const tf_mloc *loc, const char *what,
                         const char *why) {
@@ -133,31 +94,53 @@ tf_status tf_frame_settle(tf_frame *frame) {
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-tf_status tf_frame_run(tf_frame *frame) {
-  tf_compiled_fn *function = frame->entry->function;
-  if (!function) return tf_plan_run(frame);
-  return (tf_status)function(&frame->call, (const tf_compiled_value *)frame->values);
+static tf_status close_frame(tf_frame *frame, tf_status status) {
+  tf_status freed = tf_frame_release(frame, 0);
+  if (frame->root == frame) {
+    tf_status settled = tf_frame_settle(frame);
+    if (freed == TF_OK) freed = settled;
+    tf_capture_close(frame);
+  }
+  free(frame->temporaries);
+  return status != TF_OK ? status : freed;
 }
 
-static tf_status bind(tf_frame *frame, const tf_frame *caller, const tf_mloc *loc, const tf_value *values,
-                      const int64_t *const *strides) {
-  const tf_msignature *s = &frame->entry->manifest->signature;
+tf_status tf_frame_run(const tf_entry *entry, tf_frame *caller, CUstream stream, const tf_value *values,
+                       const int64_t *dims) {
+  tf_frame frame = {.call.api = &tf_compiled_functions,
+                    .program = entry->program,
+                    .entry = entry,
+                    .stream = stream,
+                    .values = values,
+                    .dims = dims};
+  frame.root = caller ? caller->root : &frame;
+  tf_status status = entry->function ? (tf_status)entry->function(&frame.call, (const tf_compiled_value *)values)
+                                     : tf_plan_run(&frame);
+  return close_frame(&frame, status);
+}
+
+/* The dims of the callee's values are found, and its own demands checked. */
+static tf_status bind_and_run(tf_frame *frame, const tf_entry *callee, const tf_mloc *loc, const tf_value *values,
+                              const int64_t *const *strides, int64_t *dims) {
+  const tf_msignature *s = &callee->manifest->signature;
   char text[512];
   tf_why why = {text, sizeof text};
-  memcpy(frame->values, values, s->declared_count * sizeof *values);
-  tf_status status = tf_values_bind(frame->program->manifest, s, values, strides, frame->shapes, frame->dims, &why);
-  return status == TF_OK ? TF_OK : tf_frame_fail(caller, status, loc, s->name, text);
+  tf_status status = tf_values_bind(frame->program->manifest, s, values, strides, dims, &why);
+  if (status != TF_OK) return tf_frame_fail(frame, status, loc, s->name, text);
+  return tf_frame_run(callee, frame, frame->stream, values, dims);
 }
 
 tf_status tf_frame_call(tf_frame *frame, unsigned index, const tf_mloc *loc, const tf_value *values,
                         const int64_t *const *strides) {
-  const tf_entry *entry = &frame->program->entries[index];
-  tf_frame inner;
-  if (!entry->function && !entry->manifest->body)
-    return tf_frame_fail(frame, TF_UNSUPPORTED, loc, entry->manifest->signature.name,
+  const tf_entry *callee = &frame->program->entries[index];
+  if (!callee->function && !callee->manifest->body)
+    return tf_frame_fail(frame, TF_UNSUPPORTED, loc, callee->manifest->signature.name,
                          "the function exists as compiled code only");
-  if (!tf_frame_open(&inner, entry, frame, frame->stream)) return TF_OUT_OF_MEMORY;
-  tf_status status = bind(&inner, frame, loc, values, strides);
-  if (status == TF_OK) status = tf_frame_run(&inner);
-  return tf_frame_close(&inner, status);
+  size_t count = frame->program->manifest->dim_count;
+  int64_t inline_dims[INLINE_DIMS], *dims = inline_dims;
+  if (count > INLINE_DIMS) dims = malloc(count * sizeof *dims);
+  if (!dims) return tf_runtime_fail(frame->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
+  tf_status status = bind_and_run(frame, callee, loc, values, strides, dims);
+  if (dims != inline_dims) free(dims);
+  return status;
 }

@@ -2,11 +2,11 @@
  *
  *   tf_entry_call ─▶ frame ─▶ plan or code ─▶ launches, copies, …
  *                      │                   └─▶ call ─▶ frame of the callee ─▶ …
- *                      └─ temporaries: freed when the frame closes, however the function ended
+ *                      └─ temporaries: freed when the frame ends, however the function did
  *
- * Frames form a stack through `caller`; the outermost one is the root. Copies to and from host memory are handed to the
+ * Frames of nested calls share a root, the outermost one. Copies to and from host memory are handed to the
  * driver asynchronously; the root remembers that some may still run (`unsettled`), and the stream is waited for before
- * anything reads or frees host memory, and before the root closes. On a stream that is being captured nothing is waited
+ * anything reads or frees host memory, and before the root ends. On a stream that is being captured nothing is waited
  * for (Capture.h). */
 #ifndef TF_RUNTIME_FRAME_H
 #define TF_RUNTIME_FRAME_H
@@ -29,29 +29,23 @@ typedef struct tf_temporary {
 
 struct tf_frame {
   tf_call call; /* first: machine code sees the frame through it */
-  tf_frame *caller, *root;
+  tf_frame *root;
   tf_program *program;
   const tf_entry *entry;
   CUstream stream;
-  tf_value *values;       /* per parameter */
-  const int64_t **shapes; /* per parameter */
-  int64_t *dims;          /* per dim of the manifest */
-  int64_t *scalars;       /* per parameter: integer scalars as numbers; the plan's */
+  const tf_value *values; /* per parameter */
+  const int64_t *dims;    /* per dim of the manifest */
   tf_temporary *temporaries;
   size_t temporary_count, temporary_room;
   CUstream other_stream; /* where the function launched besides `stream`; null: nowhere */
   bool unsettled;        /* the root's */
   tf_capture capture;    /* the root's */
-  void *heap;            /* null: the arrays are inline */
-  uint64_t inline_words[256];
 };
 
-/* Sets the frame up; its values, shapes and dims are the caller's to fill. False: out of memory (recorded). */
-TF_NODISCARD bool tf_frame_open(tf_frame *frame, const tf_entry *entry, tf_frame *caller, CUstream stream);
-/* Frees what the function left; returns its status, or the first failure to free. */
-tf_status tf_frame_close(tf_frame *frame, tf_status status);
-/* Runs the function on its values. */
-tf_status tf_frame_run(tf_frame *frame);
+/* Runs the function on values and dims that are bound to its parameters, in a frame of its own; caller null is a call from
+ * outside. What the function left is freed, and host memory is settled when the outermost frame ends. */
+TF_NODISCARD tf_status tf_frame_run(const tf_entry *entry, tf_frame *caller, CUstream stream, const tf_value *values,
+                                    const int64_t *dims);
 
 /* Calls entries[index] on values that are of the right kinds and dtypes already; strides as for tf_values_bind. */
 TF_NODISCARD tf_status tf_frame_call(tf_frame *frame, unsigned index, const tf_mloc *loc, const tf_value *values,

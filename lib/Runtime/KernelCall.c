@@ -2,7 +2,7 @@
  * kernel's own sizes, hidden parameters are filled in, and the launch follows (Launch.c).
  *
  *   parameters of the .entry:  | declared …            | shapes (i32) …      | grid barrier |
- *   slots, 8 bytes each:       | address or bits       | extent              | counters     |
+ *   lie in:                    | the values            | hidden, 8 bytes each               |
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,45 +10,41 @@
 #include "Runtime/RuntimeImpl.h"
 #include "Support/Options.h"
 
-#define INLINE_SLOTS 64
-#define INLINE_DIMS  32
+#define INLINE_PARAMS 64
+#define INLINE_DIMS   32
 
 /* Everything that a kernel call needs beyond its arguments, in the caller's frame when it fits. */
 typedef struct frame {
-  const tf_manifest *manifest;
   tf_kernel *kernel;
   const tf_geometry *geometry; /* as the caller gave it */
-  uint64_t *slots;
-  void **params;
-  tf_menv env;            /* what the kernel's formulas refer to */
-  const int64_t **shapes; /* room for it, where the caller brings none */
-  int64_t *dims;
-  void *heap; /* null: everything is inline */
-  uint64_t inline_slots[INLINE_SLOTS];
-  void *inline_params[INLINE_SLOTS];
-  const int64_t *inline_shapes[INLINE_SLOTS];
+  tf_menv env;                 /* what the kernel's formulas refer to */
+  int64_t *dims;               /* room for it, where the caller brings none */
+  const int64_t **strides;     /* room for binding arguments */
+  uint64_t *hidden;            /* by parameter: what hidden ones are */
+  void **params;               /* where the parameters lie */
+  void *heap;                  /* null: everything is inline */
   int64_t inline_dims[INLINE_DIMS];
+  const int64_t *inline_strides[INLINE_PARAMS];
+  uint64_t inline_hidden[INLINE_PARAMS];
+  void *inline_params[INLINE_PARAMS];
 } frame;
 
 static bool open_frame(frame *f, tf_kernel *kernel, const tf_geometry *geometry) {
-  f->manifest = kernel->program->manifest;
+  size_t params = kernel->manifest->signature.param_count, dims = kernel->program->manifest->dim_count;
   f->kernel = kernel;
   f->geometry = geometry;
-  size_t params = kernel->manifest->signature.param_count, dims = f->manifest->dim_count;
   f->heap = NULL;
-  f->slots = f->inline_slots;
-  f->params = f->inline_params;
-  f->shapes = f->inline_shapes;
   f->dims = f->inline_dims;
-  f->env = (tf_menv){.dims = f->dims, .shapes = f->shapes};
-  if (params <= INLINE_SLOTS && dims <= INLINE_DIMS) return true;
+  f->strides = f->inline_strides;
+  f->hidden = f->inline_hidden;
+  f->params = f->inline_params;
+  if (params <= INLINE_PARAMS && dims <= INLINE_DIMS) return true;
   uint64_t *block = malloc((params * 3 + dims) * sizeof *block);
   if (!block) return false;
-  f->heap = f->slots = block;
+  f->heap = f->hidden = block;
   f->params = (void **)(block + params);
-  f->shapes = (const int64_t **)(block + 2 * params);
+  f->strides = (const int64_t **)(block + 2 * params);
   f->dims = (int64_t *)(block + 3 * params);
-  f->env = (tf_menv){.dims = f->dims, .shapes = f->shapes};
   return true;
 }
 
@@ -69,7 +65,7 @@ static tf_status check_product(const frame *f, const tf_mexpr *size, const int64
   bool wraps = __builtin_mul_overflow(have[0], have[1], &got) || __builtin_mul_overflow(got, have[2], &got);
   if (!wraps && got == want) return TF_OK;
   char text[96];
-  tf_mexpr_format(f->manifest, s, size, text, sizeof text);
+  tf_mexpr_format(f->kernel->program->manifest, s, size, text, sizeof text);
   return tf_launch_refuse(f->kernel, f->geometry,
                           "the %s is (%" PRId64 ", %" PRId64 ", %" PRId64 "), the kernel needs %" PRId64
                           " %s (%s) in it",
@@ -109,25 +105,24 @@ static tf_status check_sizes(const frame *f, tf_geometry *g) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static tf_status solve(frame *f, const tf_value *values, const int64_t *const *strides) {
-  const tf_msignature *s = &f->kernel->manifest->signature;
+static tf_status bind(frame *f, const tf_value *values, const int64_t *const *strides) {
   char text[512];
   tf_why why = {text, sizeof text};
-  tf_status status = tf_values_bind(f->manifest, s, values, strides, f->shapes, f->dims, &why);
+  tf_status status =
+      tf_values_bind(f->kernel->program->manifest, &f->kernel->manifest->signature, values, strides, f->dims, &why);
   return status == TF_OK ? TF_OK : refuse(f, "refused", text);
 }
 
-static void fill_slots(frame *f, const tf_value *values) {
+/* The driver copies them during the launch. */
+static void place_params(frame *f) {
   const tf_msignature *s = &f->kernel->manifest->signature;
-  for (unsigned i = 0; i < s->param_count; i++) {
+  const tf_value *values = f->env.values;
+  for (unsigned i = 0; i < s->declared_count; i++)
+    f->params[i] = (void *)(uintptr_t)&values[i];
+  for (unsigned i = s->declared_count; i < s->param_count; i++) {
     const tf_mparam *p = &s->params[i];
-    f->params[i] = &f->slots[i];
-    if (p->kind == TF_MPARAM_HIDDEN_SHAPE)
-      f->slots[i] = (uint64_t)f->env.shapes[p->of][p->axis];
-    else if (p->kind == TF_MPARAM_SCALAR)
-      f->slots[i] = values[i].bits;
-    else if (i < s->declared_count)
-      f->slots[i] = values[i].tensor.data;
+    f->params[i] = &f->hidden[i];
+    if (p->kind == TF_MPARAM_HIDDEN_SHAPE) f->hidden[i] = (uint64_t)values[p->of].tensor.shape[p->axis];
   }
 }
 
@@ -141,14 +136,15 @@ typedef struct barrier_launch {
 
 static tf_status launch_with_counters(void *user, CUdeviceptr counters) {
   const barrier_launch *b = user;
-  b->frame->slots[b->frame->kernel->manifest->signature.param_count - 1] = counters;
+  b->frame->hidden[b->frame->kernel->manifest->signature.param_count - 1] = counters;
   return tf_launch_checked(b->frame->kernel, b->geometry, b->stream, b->frame->params);
 }
 
-static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values) {
+static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *values, const int64_t *dims) {
+  f->env = (tf_menv){.dims = dims, .values = values};
   tf_status status = check_sizes(f, &g);
   if (status != TF_OK) return status;
-  fill_slots(f, values);
+  place_params(f);
   size_t barrier = (size_t)f->kernel->manifest->grid_barrier_bytes;
   if (!barrier) return tf_launch_checked(f->kernel, &g, stream, f->params);
   return tf_barrier_run(f->kernel->program->runtime, stream, barrier, launch_with_counters,
@@ -156,13 +152,12 @@ static tf_status call(frame *f, tf_geometry g, CUstream stream, const tf_value *
 }
 
 tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream, const tf_value *values,
-                           const int64_t *const *strides, const tf_solved *solved) {
+                           const int64_t *const *strides, const int64_t *dims) {
   frame f;
   if (!open_frame(&f, kernel, geometry))
     return tf_runtime_fail(kernel->program->runtime, TF_OUT_OF_MEMORY, "out of memory");
-  if (solved) f.env = (tf_menv){.dims = solved->dims, .shapes = solved->shapes};
-  tf_status status = solved ? TF_OK : solve(&f, values, strides);
-  if (status == TF_OK) status = call(&f, *geometry, stream, values);
+  tf_status status = dims ? TF_OK : bind(&f, values, strides);
+  if (status == TF_OK) status = call(&f, *geometry, stream, values, dims ? dims : f.dims);
   free(f.heap);
   return status;
 }
@@ -201,10 +196,10 @@ static tf_status launch_arguments(tf_kernel *kernel, const tf_geometry *g, CUstr
   tf_runtime *rt = kernel->program->runtime;
   if (!open_frame(&f, kernel, g)) return tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
   tf_value *values = calloc((size_t)kernel->manifest->signature.declared_count + 1, sizeof *values);
-  tf_status status = values ? tf_arguments_bind(rt, f.manifest, &kernel->manifest->signature, arguments, count, values,
-                                                f.shapes, f.dims)
+  tf_status status = values ? tf_arguments_bind(rt, kernel->program->manifest, &kernel->manifest->signature, arguments,
+                                                count, values, f.strides, f.dims)
                             : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
-  if (status == TF_OK) status = call(&f, *g, stream, values);
+  if (status == TF_OK) status = call(&f, *g, stream, values, f.dims);
   free(values);
   free(f.heap);
   return status;

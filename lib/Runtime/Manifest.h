@@ -37,6 +37,7 @@ typedef struct tf_mexpr tf_mexpr;
 struct tf_mexpr {
   tf_mop op;
   unsigned index, axis;
+  tf_element element; /* SCALAR: the parameter's dtype, an integer's */
   int64_t value;
   unsigned arg_count;
   const tf_mexpr *args; /* by value, arg_count of them */
@@ -55,7 +56,7 @@ typedef struct tf_mparam {
   tf_mparam_kind kind;
   tf_element element;
   DLDataType dlpack;       /* the same for tensors' headers */
-  unsigned rank;           /* tensors */
+  unsigned rank;           /* tensors; else 0 */
   const tf_mexpr *shape;   /* rank of them */
   const tf_mexpr *strides; /* null: C order; else rank of them, in elements */
   bool host;               /* storage is host, not gmem */
@@ -183,6 +184,10 @@ typedef struct tf_manifest {
 TF_NODISCARD tf_status tf_manifest_read(const char *name, const char *text, size_t size,
                                         TF_GIVE const tf_manifest **out, char *message, size_t message_size);
 void tf_manifest_free(TF_TAKE const tf_manifest *manifest); /* null is fine */
+
+static inline bool tf_mparam_is_tensor(const tf_mparam *param) {
+  return param->kind == TF_MPARAM_TENSOR || param->kind == TF_MPARAM_CONST_TENSOR;
+}
 
 /* Spelling of the kind, e.g. "const_tensor". */
 const char *tf_mparam_kind_name(tf_mparam_kind kind);

@@ -56,10 +56,6 @@ static bool find_param(tf_mreader *r, const tf_mnode *node, unsigned *out) {
   return tf_mreader_fail(r, node, "no parameter is called '%s'", name);
 }
 
-static bool is_tensor(const tf_mparam *p) {
-  return p->kind == TF_MPARAM_TENSOR || p->kind == TF_MPARAM_CONST_TENSOR;
-}
-
 static tf_mexpr read_extent(tf_mreader *r, const tf_mnode *node) {
   static const char *const keys[] = {"shape_of", "axis", NULL};
   if (!tf_mreader_object(r, node, keys)) return constant(1);
@@ -68,7 +64,8 @@ static tf_mexpr read_extent(tf_mreader *r, const tf_mnode *node) {
   if (!find_param(r, &param, &expr.index)) return constant(1);
   const tf_mparam *p = &r->signature->params[expr.index];
   int64_t at = tf_mreader_int(r, &axis, 0);
-  if (!is_tensor(p) || at >= p->rank) tf_mreader_fail(r, &axis, "the parameter '%s' has no such axis", p->name);
+  if (!tf_mparam_is_tensor(p) || at >= p->rank)
+    tf_mreader_fail(r, &axis, "the parameter '%s' has no such axis", p->name);
   expr.axis = (unsigned)at;
   return r->failed ? constant(1) : expr;
 }
@@ -83,6 +80,7 @@ static tf_mexpr read_scalar(tf_mreader *r, const tf_mnode *node) {
   const tf_mparam *p = &r->signature->params[expr.index];
   if (p->kind != TF_MPARAM_SCALAR || tf_element_get_class(p->element) == TF_ELEMENT_CLASS_FLOAT)
     tf_mreader_fail(r, &param, "'%s' is no integer scalar", p->name);
+  expr.element = p->element;
   return r->failed ? constant(1) : expr;
 }
 
@@ -173,7 +171,8 @@ static void read_hidden_shape(tf_mreader *r, const tf_mnode *node, tf_mparam *ou
   int64_t at = tf_mreader_int(r, &axis, 0);
   if (!find_param(r, &of, &out->of)) return;
   const tf_mparam *p = &r->signature->params[out->of];
-  if (!is_tensor(p) || at >= p->rank) tf_mreader_fail(r, &axis, "the parameter '%s' has no such axis", p->name);
+  if (!tf_mparam_is_tensor(p) || at >= p->rank)
+    tf_mreader_fail(r, &axis, "the parameter '%s' has no such axis", p->name);
   out->axis = (unsigned)at;
 }
 
@@ -236,7 +235,7 @@ static void plan_solves(tf_mreader *r, tf_msignature *s) {
   tf_msolve *solves = TF_ARENA_ARRAY(r->arena, tf_msolve, r->manifest->dim_count);
   unsigned count = 0;
   for (unsigned p = 0; p < s->declared_count; p++)
-    for (unsigned axis = 0; is_tensor(&s->params[p]) && axis < s->params[p].rank; axis++)
+    for (unsigned axis = 0; tf_mparam_is_tensor(&s->params[p]) && axis < s->params[p].rank; axis++)
       plan_axis(s, solves, &count, p, axis);
   s->solves = solves;
   s->solve_count = count;
@@ -249,7 +248,7 @@ static void check_vars(tf_mreader *r, const tf_mnode *node, const tf_mexpr *expr
 }
 
 static void check_param_vars(tf_mreader *r, const tf_mnode *node, const tf_mparam *p) {
-  if (!is_tensor(p)) return;
+  if (!tf_mparam_is_tensor(p)) return;
   for (unsigned axis = 0; axis < p->rank && !r->failed; axis++) {
     check_vars(r, node, &p->shape[axis]);
     if (p->strides) check_vars(r, node, &p->strides[axis]);

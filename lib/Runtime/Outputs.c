@@ -143,21 +143,41 @@ static tf_status check_output(const tf_program *program, const tf_msignature *s,
   return tf_runtime_fail(program->runtime, TF_LAUNCH, "%s: argument '%s' %s", s->name, p->name, error);
 }
 
-static tf_status make_all(const tf_program *program, const tf_msignature *s, const tf_argument *arguments,
-                          tf_outputs *out) {
+static tf_status check_all(const tf_program *program, const tf_msignature *s, const tf_argument *arguments) {
   tf_status status = TF_OK;
-  int64_t *dims = calloc((size_t)program->manifest->dim_count + 1, sizeof *dims);
-  if (!dims) return tf_runtime_fail(program->runtime, TF_OUT_OF_MEMORY, "out of memory");
   for (unsigned i = 0; i < s->declared_count && status == TF_OK; i++)
     if (arguments[i].kind == TF_ARGUMENT_OUTPUT) status = check_output(program, s, &arguments[i], i);
-  if (status == TF_OK) status = find_dims(program, s, arguments, dims);
-  const tf_menv env = {.dims = dims};
+  return status;
+}
+
+/* `values` is room for what the outputs' formulas refer to: dims, and extents of the other tensors. */
+static tf_status make_all(const tf_program *program, const tf_msignature *s, const tf_argument *arguments,
+                          int64_t *dims, tf_value *values, tf_outputs *out) {
+  tf_status status = find_dims(program, s, arguments, dims);
+  for (unsigned i = 0; i < s->declared_count; i++) {
+    const DLTensor *t = readable(&s->params[i], &arguments[i]);
+    values[i].tensor.shape = t ? t->shape : NULL;
+  }
+  const tf_menv env = {.dims = dims, .values = values};
   for (unsigned i = 0; i < s->declared_count && status == TF_OK; i++) {
     if (arguments[i].kind != TF_ARGUMENT_OUTPUT) continue;
     status = make(program, s, &s->params[i], &env, &out->made[i]);
     out->arguments[i] = (tf_argument){.kind = TF_ARGUMENT_TENSOR, .value.tensor = &out->made[i]};
+    values[i].tensor.shape = out->made[i].shape;
   }
+  return status;
+}
+
+static tf_status check_and_make(const tf_program *program, const tf_msignature *s, const tf_argument *arguments,
+                                tf_outputs *out) {
+  tf_status status = check_all(program, s, arguments);
+  if (status != TF_OK) return status;
+  int64_t *dims = calloc((size_t)program->manifest->dim_count + 1, sizeof *dims);
+  tf_value *values = calloc((size_t)s->declared_count + 1, sizeof *values);
+  status = dims && values ? make_all(program, s, arguments, dims, values, out)
+                          : tf_runtime_fail(program->runtime, TF_OUT_OF_MEMORY, "out of memory");
   free(dims);
+  free(values);
   return status;
 }
 
@@ -166,6 +186,7 @@ static void discard(tf_runtime *rt, tf_outputs *outputs, unsigned count) {
     if (outputs->made[i].shape) free_tensor(rt, &outputs->made[i]);
   free(outputs->made);
   free(outputs->arguments);
+  *outputs = (tf_outputs){0};
 }
 
 tf_status tf_outputs_make(tf_program *program, const tf_msignature *signature, const tf_argument *arguments,
@@ -177,8 +198,8 @@ tf_status tf_outputs_make(tf_program *program, const tf_msignature *signature, c
   *out = (tf_outputs){calloc(count, sizeof *out->arguments), calloc(count, sizeof *out->made)};
   bool made = out->arguments && out->made;
   if (made) memcpy(out->arguments, arguments, count * sizeof *arguments);
-  tf_status status =
-      made ? make_all(program, signature, arguments, out) : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
+  tf_status status = made ? check_and_make(program, signature, arguments, out)
+                          : tf_runtime_fail(rt, TF_OUT_OF_MEMORY, "out of memory");
   if (status != TF_OK) discard(rt, out, count);
   return status;
 }

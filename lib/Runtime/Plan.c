@@ -11,21 +11,7 @@ static tf_status out_of_memory(const tf_frame *f) {
 }
 
 static tf_menv environment(const tf_frame *f) {
-  return (tf_menv){.dims = f->dims, .shapes = f->shapes, .scalars = f->scalars};
-}
-
-/* The number that a scalar's bits stand for; floats are never asked for. */
-static int64_t integer_value(tf_element element, uint64_t bits) {
-  unsigned width = tf_element_bits(element);
-  if (tf_element_get_class(element) != TF_ELEMENT_CLASS_SINT || width == 64) return (int64_t)bits;
-  uint64_t sign = UINT64_C(1) << (width - 1);
-  return (int64_t)((bits ^ sign) - sign);
-}
-
-static void fill_scalars(tf_frame *f) {
-  const tf_msignature *s = &f->entry->manifest->signature;
-  for (unsigned i = 0; i < s->declared_count; i++)
-    f->scalars[i] = s->params[i].kind == TF_MPARAM_SCALAR ? integer_value(s->params[i].element, f->values[i].bits) : 0;
+  return (tf_menv){.dims = f->dims, .values = f->values};
 }
 
 /* ---- Arguments of launches and calls ----------------------------------------------------------------------------- */
@@ -75,7 +61,7 @@ static const char *argument_value(const tf_frame *f, const tf_marg *arg, const t
 
 /* Values of all arguments, then `then(values)`. Views' shapes live behind the values. */
 static tf_status with_arguments(tf_frame *f, const tf_mstmt *stmt, const tf_msignature *callee,
-                                tf_status (*then)(tf_frame *, const tf_mstmt *, tf_value *)) {
+                                tf_status (*then)(tf_frame *, const tf_mstmt *, const tf_value *)) {
   size_t words = 0;
   for (unsigned i = 0; i < stmt->arg_count; i++)
     words += 2 + stmt->args[i].rank;
@@ -108,7 +94,7 @@ static const char *eval3(const tf_frame *f, const tf_mexpr *exprs, int64_t out[3
   return error;
 }
 
-static tf_status launch_now(tf_frame *f, const tf_mstmt *stmt, tf_value *values) {
+static tf_status launch_now(tf_frame *f, const tf_mstmt *stmt, const tf_value *values) {
   tf_geometry g = {.place = &stmt->loc,
                    .cooperative = stmt->cooperative,
                    .programmatic_stream_serialization = stmt->programmatic_stream_serialization};
@@ -119,11 +105,10 @@ static tf_status launch_now(tf_frame *f, const tf_mstmt *stmt, tf_value *values)
   if (!error) error = tf_mexpr_eval(&stmt->dynamic_smem, &env, &g.dynamic_smem);
   tf_kernel *kernel = &f->program->kernels[stmt->callee];
   if (error) return tf_frame_fail(f, TF_LAUNCH, &stmt->loc, kernel->name, error);
-  const tf_solved solved = {.dims = f->dims, .shapes = f->shapes};
-  return tf_launch_kernel(kernel, &g, f->stream, values, NULL, stmt->same_signature ? &solved : NULL);
+  return tf_launch_kernel(kernel, &g, f->stream, values, NULL, stmt->same_signature ? f->dims : NULL);
 }
 
-static tf_status call_now(tf_frame *f, const tf_mstmt *stmt, tf_value *values) {
+static tf_status call_now(tf_frame *f, const tf_mstmt *stmt, const tf_value *values) {
   return tf_frame_call(f, stmt->callee, &stmt->loc, values, NULL);
 }
 
@@ -148,6 +133,7 @@ static tf_status run(tf_frame *f, const tf_mstmt *stmt) {
   const tf_manifest *m = f->program->manifest;
   switch (stmt->kind) {
   case TF_MSTMT_LAUNCH:
+    if (stmt->same_signature) return launch_now(f, stmt, f->values);
     return with_arguments(f, stmt, &m->kernels[stmt->callee].signature, launch_now);
   case TF_MSTMT_CALL:
     return with_arguments(f, stmt, &m->entries[stmt->callee].signature, call_now);
@@ -162,6 +148,5 @@ static tf_status run(tf_frame *f, const tf_mstmt *stmt) {
 }
 
 tf_status tf_plan_run(tf_frame *frame) {
-  fill_scalars(frame);
   return run(frame, frame->entry->manifest->body);
 }

@@ -139,28 +139,11 @@ tf_status tf_launch_refuse(const tf_kernel *kernel, const tf_geometry *geometry,
 TF_NODISCARD tf_status tf_launch_checked(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
                                          void **params);
 
-/* A tensor whose dtype, device and layout are known to be right. */
-typedef struct tf_tensor {
-  uint64_t data; /* address of element 0 */
-  const int64_t *shape;
-} tf_tensor;
-
-/* The values of a signature's declared parameters. */
-typedef union tf_value {
-  tf_tensor tensor;
-  uint64_t bits;
-} tf_value;
-
-/* Dims and shapes that are known to be right for a signature. */
-typedef struct tf_solved {
-  const int64_t *dims;
-  const int64_t *const *shapes;
-} tf_solved;
-
-/* Launches a kernel of a manifest: solves its dims from the values (unless `solved` brings them; null else; strides as for
- * tf_values_bind), checks the geometry against its sizes, fills hidden parameters. */
+/* Launches a kernel of a manifest on values for its declared parameters: checks the geometry against the kernel's sizes,
+ * fills hidden parameters. `dims` are those of the values if these are known to be right for the kernel; null: the values are
+ * bound first (tf_values_bind; strides are for that). */
 TF_NODISCARD tf_status tf_launch_kernel(tf_kernel *kernel, const tf_geometry *geometry, CUstream stream,
-                                        const tf_value *values, const int64_t *const *strides, const tf_solved *solved);
+                                        const tf_value *values, const int64_t *const *strides, const int64_t *dims);
 
 /* Remembers a launch for later messages, from just before it is made; remove forgets it if it was refused. */
 unsigned tf_recent_add(tf_runtime *rt, const tf_kernel *kernel, CUstream stream);
@@ -181,31 +164,25 @@ void tf_barrier_release(tf_runtime *rt);
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* Checks the caller's arguments against the signature one by one (everything that needs no other argument, see
- * Runtime.h), then overlaps; fills values[declared_count]. Shapes in values point into the caller's tensors. Dims are
- * the next step (tf_dims_solve), strides need them and are checked by tf_arguments_check_strides. */
-TF_NODISCARD tf_status tf_arguments_check(tf_runtime *rt, const tf_msignature *signature, const tf_argument *arguments,
-                                          unsigned count, tf_value *values, const tf_why *why);
-TF_NODISCARD tf_status tf_arguments_check_strides(const tf_msignature *signature, const tf_argument *arguments,
-                                                  const tf_menv *env, const tf_why *why);
-
-/* Refuses a written tensor that shares bytes with a const_tensor. */
-TF_NODISCARD tf_status tf_arguments_check_overlap(const tf_msignature *signature, const tf_value *values,
-                                                  const tf_menv *env, const tf_why *why);
-
-/* All of it: the arguments of a call from outside become values, dims (dim_count of them) and shapes (per parameter).
- */
+/* Checks a call from outside (all that Runtime.h lists) and turns its arguments into values, one per declared parameter, and
+ * dims, one per dim of the manifest. Shapes in values point into the caller's tensors. `strides` is room for a pointer per
+ * declared parameter. */
 TF_NODISCARD tf_status tf_arguments_bind(tf_runtime *rt, const tf_manifest *manifest, const tf_msignature *signature,
                                          const tf_argument *arguments, unsigned count, tf_value *values,
-                                         const int64_t **shapes, int64_t *dims);
+                                         const int64_t **strides, int64_t *dims);
 
-/* The same for values that another signature has let through, of the right kinds and dtypes: alignment, dims, strides,
- * overlaps. strides, or an entry of it, is null where they are known to be the declared ones. */
+/* The part of it for values of the right kinds, dtypes and devices: dims, sizes, addresses, strides, overlaps. `strides`, or
+ * an entry of it, is null where they are known to be the declared ones. */
 TF_NODISCARD tf_status tf_values_bind(const tf_manifest *manifest, const tf_msignature *signature,
-                                      const tf_value *values, const int64_t *const *strides, const int64_t **shapes,
-                                      int64_t *dims, const tf_why *why);
+                                      const tf_value *values, const int64_t *const *strides, int64_t *dims,
+                                      const tf_why *why);
 
-bool tf_mparam_is_tensor(const tf_mparam *param);
+/* Parts of these: of one tensor, the shape of which is known to be right, null and alignment; one scalar; and among all values,
+ * a written tensor that shares bytes with a const_tensor. */
+TF_NODISCARD tf_status tf_tensor_check_address(const tf_mparam *param, const tf_tensor *tensor, const tf_why *why);
+TF_NODISCARD tf_status tf_argument_read_scalar(const tf_mparam *param, const tf_argument *argument, uint64_t *bits,
+                                               const tf_why *why);
+TF_NODISCARD tf_status tf_values_check_overlap(const tf_msignature *signature, const tf_menv *env, const tf_why *why);
 
 /* Unloads what tf_compiled_call has loaded. */
 void tf_units_unload(tf_runtime *rt);

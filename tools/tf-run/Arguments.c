@@ -154,9 +154,9 @@ typedef struct solver {
   const tf_manifest *manifest;
   const tf_msignature *signature;
   tf_run_params *params;
-  int64_t *values;
-  bool *known;
-  const int64_t **shapes;
+  int64_t *dims;
+  bool *known; /* of the dims */
+  tf_value *values;
 } solver;
 
 static bool take_options(const solver *s, const tf_run_options *o) {
@@ -173,7 +173,7 @@ static bool take_options(const solver *s, const tf_run_options *o) {
     if (value < d->lo || value >= d->hi)
       return tf_run_error(s->where, "--dim: %s=%" PRId64 " is outside of [%" PRId64 ", %" PRId64 ")", name, value,
                           d->lo, d->hi);
-    s->values[dim] = value;
+    s->dims[dim] = value;
     s->known[dim] = true;
   }
   return true;
@@ -184,11 +184,11 @@ static bool take_axis(const solver *s, const tf_run_param *p, unsigned axis) {
   int64_t factor;
   if (!tf_mexpr_is_multiple(&p->manifest->shape[axis], &dim, &factor) || p->shape[axis] % factor != 0) return true;
   int64_t value = p->shape[axis] / factor;
-  if (s->known[dim] && s->values[dim] != value)
+  if (s->known[dim] && s->dims[dim] != value)
     return tf_run_error(
         s->where, "argument '%s': axis %u has extent %" PRId64 ", so %s is %" PRId64 ", but elsewhere it is %" PRId64,
-        p->name, axis, p->shape[axis], s->manifest->dims[dim].name, value, s->values[dim]);
-  s->values[dim] = value;
+        p->name, axis, p->shape[axis], s->manifest->dims[dim].name, value, s->dims[dim]);
+  s->dims[dim] = value;
   s->known[dim] = true;
   return true;
 }
@@ -214,7 +214,7 @@ static int unknown_dim(const solver *s, const tf_mexpr *e) {
 
 static bool evaluate(const solver *s, const tf_run_param *p, const tf_mexpr *e, const char *what, int64_t *out) {
   int missing = unknown_dim(s, e);
-  const tf_menv env = {.dims = s->values, .shapes = s->shapes};
+  const tf_menv env = {.dims = s->dims, .values = s->values};
   if (missing >= 0)
     return tf_run_error(s->where,
                         "argument '%s': its %s needs the DimVar '%s': give an array that has it, or --dim=%s=N",
@@ -240,17 +240,16 @@ static bool fill_shapes(const solver *s) {
 }
 
 static bool solve(const tf_run_options *o, solver *s) {
-  size_t dims = s->manifest->dim_count + 1;
-  s->values = calloc(dims, sizeof *s->values);
-  s->known = calloc(dims, sizeof *s->known);
-  s->shapes = calloc(s->params->count + 1, sizeof *s->shapes);
-  bool done = s->values && s->known && s->shapes;
+  s->dims = calloc(s->manifest->dim_count + 1, sizeof *s->dims);
+  s->known = calloc(s->manifest->dim_count + 1, sizeof *s->known);
+  s->values = calloc(s->params->count + 1, sizeof *s->values);
+  bool done = s->dims && s->known && s->values;
   for (unsigned i = 0; done && i < s->params->count; i++)
-    s->shapes[i] = s->params->items[i].shape;
+    s->values[i].tensor.shape = s->params->items[i].shape;
   done = done ? take_options(s, o) && take_arrays(s) && fill_shapes(s) : tf_run_error(s->where, "out of memory");
-  free(s->values);
+  free(s->dims);
   free(s->known);
-  free(s->shapes);
+  free(s->values);
   return done;
 }
 

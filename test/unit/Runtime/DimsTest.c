@@ -84,12 +84,12 @@ static const tf_mexpr two = {.op = TF_MOP_CONST, .value = 2};
 START_TEST(many_operands_and_text) {
   const tf_mexpr sum_args[] = {{.op = TF_MOP_CONST, .value = 5}, var_s, {.op = TF_MOP_EXTENT, .index = 0, .axis = 1}};
   const tf_mexpr sum = {.op = TF_MOP_ADD, .arg_count = 3, .args = sum_args};
-  const tf_mexpr outer_args[] = {sum, {.op = TF_MOP_SCALAR, .index = 1}, two};
+  const tf_mexpr outer_args[] = {sum, {.op = TF_MOP_SCALAR, .index = 1, .element = TF_ELEMENT_I16}, two};
   const tf_mexpr product = {.op = TF_MOP_MUL, .arg_count = 3, .args = outer_args};
   const tf_mexpr most = {.op = TF_MOP_MAX, .arg_count = 3, .args = outer_args};
-  const int64_t values[] = {0, 37}, shape[] = {1, 100}, scalars[] = {0, 1000};
-  const int64_t *shapes[] = {shape, NULL};
-  const tf_menv env = {values, shapes, scalars};
+  const int64_t values[] = {0, 37}, shape[] = {1, 100};
+  const tf_value arguments[] = {{.tensor.shape = shape}, {.bits = 1000}};
+  const tf_menv env = {values, arguments};
   int64_t v;
   ck_assert_ptr_null(tf_mexpr_eval(&product, &env, &v));
   ck_assert_int_eq(v, 142 * 2000);
@@ -145,9 +145,9 @@ static tf_status solve(int64_t s0, int64_t k4, int64_t sum, int64_t s2, int64_t 
       .name = "f", .params = params, .param_count = 3, .declared_count = 3, .solves = solves, .solve_count = 2};
   const tf_manifest manifest = {.dims = dims, .dim_count = 2};
   const int64_t x[] = {s0, k4}, y[] = {sum, s2};
-  const int64_t *shapes[] = {x, NULL, y};
+  const tf_value values[] = {{.tensor.shape = x}, {.bits = 7}, {.tensor.shape = y}};
   why_text[0] = '\0';
-  return tf_dims_solve(&manifest, &signature, shapes, out, &(tf_why){why_text, sizeof why_text});
+  return tf_dims_solve(&manifest, &signature, values, out, &(tf_why){why_text, sizeof why_text});
 }
 
 START_TEST(solving) {
