@@ -3,6 +3,7 @@
  *   tf_runtime ── a device, its context, the message of the first error
  *      └─ tf_program ── a loaded PTX module (with its manifest, and the machine code of its host functions)
  *            ├─ tf_entry ──── a host function: arguments are checked, then it runs
+ *            │     └─ tf_prepared_call ─── arguments are checked once, then it runs again and again
  *            └─ tf_kernel ─── one kernel, launched with a geometry of the caller's
  *
  *     tf_runtime *rt;
@@ -22,8 +23,8 @@
  * device's primary context. Calls make that context current for their own duration only.
  *
  * Threads: all functions may be called from several threads at once for the same object, except that
- * create/open/destroy of a runtime and unload of a program must not run beside other calls on that object. Launches on
- * one stream are ordered as the caller orders his calls.
+ * create/open/destroy of a runtime, unload of a program, and changes and destroy of a prepared call must not run beside
+ * other calls on that object. Launches on one stream are ordered as the caller orders his calls.
  *
  * Graphs: calls may be made on a stream that is being captured into a CUDA graph, in every mode of capture. What they do
  * becomes nodes of the graph; nothing runs, and nothing is waited for. As long as the graph is launched it needs what its
@@ -264,6 +265,45 @@ TF_API tf_status tf_tensor_free(tf_runtime *runtime, DLTensor *tensor);
  * the object needs another version of this library. */
 TF_API TF_NODISCARD tf_status tf_compiled_call(tf_runtime *runtime, tf_stream stream, const tf_compiled_unit *unit,
                                                unsigned entry, const tf_argument *arguments, unsigned count);
+
+/* ---- Prepared calls ---------------------------------------------------------------------------------------------- */
+
+/* A call of an entry whose arguments were checked once, to be made again and again: a run costs its launches and little else.
+ * It keeps the values, the extents, and the dims that follow from them. Of the caller's arguments and DLTensors nothing has to
+ * live on, only the memory that the tensors describe. Shapes stay; addresses and scalars may change between runs.
+ *
+ *     tf_entry_prepare(entry, arguments, 3, &call);
+ *     for (int i = 0; i < n; i++) {
+ *       tf_prepared_call_set_pointers(call, 1, &(unsigned){0}, &inputs[i]);
+ *       tf_prepared_call_run(call, stream);
+ *     }
+ *
+ * Lifetime: runs and setters need the program to be loaded; destroy does not.
+ * Threads: a call may be run by several threads at once, on the same or different streams. Setters and destroy must not run
+ * beside anything else on the same call. Launches and asynchronous copies keep the values that they were made with: a setter
+ * after a run changes the later ones only. */
+typedef struct tf_prepared_call tf_prepared_call;
+
+/* Checks the arguments like tf_entry_call, with its errors, and launches nothing. The tensor of a TF_ARGUMENT_OUTPUT is made now
+ * and the caller's, to be freed after the last run; every run writes to it. */
+TF_API TF_NODISCARD tf_status tf_entry_prepare(const tf_entry *entry, const tf_argument *arguments, unsigned count,
+                                               TF_GIVE tf_prepared_call **out);
+/* What tf_entry_call does after its checks, with the same promises. The geometry is worked out and held against the kernels'
+ * and the device's limits each time, since scalars may decide it. */
+TF_API TF_NODISCARD tf_status tf_prepared_call_run(const tf_prepared_call *call, tf_stream stream);
+
+/* Gives tensors other addresses: `parameters` are their numbers, `pointers` where their elements (0, …, 0) lie (data +
+ * byte_offset of a DLTensor), in the same device's or host memory. Checked are null and alignment of tensors with elements, and that no
+ * written tensor overlaps a ConstTensor when all of them have changed: what is exchanged must be set in one call. TF_LAUNCH with
+ * a message, and nothing has changed, if one is refused. Of equal numbers the last counts. */
+TF_API TF_NODISCARD tf_status tf_prepared_call_set_pointers(tf_prepared_call *call, unsigned count,
+                                                            const unsigned *parameters, void *const *pointers);
+/* Gives a scalar another value, with the check of tf_entry_call: TF_LAUNCH, and the value stays, if the dtype cannot hold it. */
+TF_API TF_NODISCARD tf_status tf_prepared_call_set_scalar(tf_prepared_call *call, unsigned parameter,
+                                                          const tf_argument *value);
+
+/* Null is fine. */
+TF_API void tf_prepared_call_destroy(TF_TAKE tf_prepared_call *call);
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 

@@ -4,10 +4,10 @@
  *                      │                   └─▶ call ─▶ frame of the callee ─▶ …
  *                      └─ temporaries: freed when the frame ends, however the function did
  *
- * Frames of nested calls share a root, the outermost one. Copies to and from host memory are handed to the
- * driver asynchronously; the root remembers that some may still run (`unsettled`), and the stream is waited for before
- * anything reads or frees host memory, and before the root ends. On a stream that is being captured nothing is waited
- * for (Capture.h). */
+ * Frames of nested calls share a root, the outermost one. Copies to and from host memory are handed to the driver
+ * asynchronously; the root remembers that some may still run (`unsettled`), and the stream is waited for before anything
+ * reads or frees host memory, and before the root ends. On a stream that is being captured nothing is waited for
+ * (Capture.h). */
 #ifndef TF_RUNTIME_FRAME_H
 #define TF_RUNTIME_FRAME_H
 

@@ -1,5 +1,5 @@
 /* Every check of an entry's arguments has a call that passes and calls that fail, with their messages; after a failure
- * nothing has been launched. The entry is half(p: ConstTensor (S, 512) f32, q: Tensor (S, 512) f32), S in [1, 65536). */
+ * nothing has been launched, and a call is prepared or refused alike. The entry is half(p: ConstTensor (S, 512) f32, q: Tensor (S, 512) f32), S in [1, 65536). */
 #include "Fixture.h"
 #include "Harness.h"
 
@@ -10,9 +10,28 @@ static void good(void) {
   tensor_at(&q, 0x20000, kDLFloat, 32, 2, 3, 512);
 }
 
+/* Calls the entry, after preparing the call, which launches nothing and says the same. */
+static tf_status call_entry(const char *name, const tf_argument *arguments, unsigned count) {
+  const tf_entry *entry = entry_of(name);
+  bool clean = tf_runtime_status(rt) == TF_OK;
+  unsigned before = fake.launch_count;
+  tf_prepared_call *prepared = NULL;
+  tf_status expected = tf_entry_prepare(entry, arguments, count, &prepared);
+  char *message = strdup(tf_runtime_message(rt));
+  ck_assert_uint_eq(fake.launch_count, before);
+  ck_assert_int_eq(prepared != NULL, expected == TF_OK);
+  tf_prepared_call_destroy(prepared);
+  if (clean) tf_runtime_clear_error(rt);
+  tf_status status = tf_entry_call(entry, NULL, arguments, count);
+  ck_assert_int_eq(status, expected);
+  ck_message(message);
+  free(message);
+  return status;
+}
+
 static tf_status call(void) {
   tf_argument arguments[] = {of_tensor(&p), of_tensor(&q)};
-  return tf_entry_call(entry_of("half"), NULL, arguments, 2);
+  return call_entry("half", arguments, 2);
 }
 
 static void expect_ok(void) {
@@ -49,13 +68,17 @@ END_TEST
 START_TEST(count) {
   good();
   tf_argument arguments[] = {of_tensor(&p), of_tensor(&q), of_int(1)};
-  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, arguments, 1), TF_LAUNCH);
+  ck_assert_int_eq(call_entry("half", arguments, 1), TF_LAUNCH);
   ck_message("half: got 1 arguments, expected 2");
   tf_runtime_clear_error(rt);
-  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, arguments, 3), TF_LAUNCH);
+  ck_assert_int_eq(call_entry("half", arguments, 3), TF_LAUNCH);
   ck_message("half: got 3 arguments, expected 2");
-  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, NULL, 2), TF_INVALID_ARGUMENT);
+  ck_assert_int_eq(call_entry("half", NULL, 2), TF_INVALID_ARGUMENT);
   ck_assert_int_eq(tf_entry_call(NULL, NULL, arguments, 2), TF_INVALID_ARGUMENT);
+  tf_prepared_call *none = NULL;
+  ck_assert_int_eq(tf_entry_prepare(NULL, arguments, 2, &none), TF_INVALID_ARGUMENT);
+  ck_assert_int_eq(tf_entry_prepare(entry_of("half"), arguments, 2, NULL), TF_INVALID_ARGUMENT);
+  ck_assert_ptr_null(none);
   ck_assert_uint_eq(fake.launch_count, 0);
 }
 END_TEST
@@ -63,11 +86,11 @@ END_TEST
 START_TEST(kind) {
   good();
   tf_argument arguments[] = {of_tensor(&p), of_int(7)};
-  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, arguments, 2), TF_LAUNCH);
+  ck_assert_int_eq(call_entry("half", arguments, 2), TF_LAUNCH);
   ck_message("half: argument 'q': expected a tensor, got a scalar");
   tf_runtime_clear_error(rt);
   arguments[1] = (tf_argument){.kind = TF_ARGUMENT_TENSOR};
-  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, arguments, 2), TF_LAUNCH);
+  ck_assert_int_eq(call_entry("half", arguments, 2), TF_LAUNCH);
   ck_message("half: argument 'q': the tensor is null");
 }
 END_TEST
@@ -183,7 +206,7 @@ END_TEST
 /* barrier(m: Tensor (4*K, ceildiv(K, 8)) bf16 with row pitch 2*K, host: Tensor (3) u8 in host memory, n: i64) */
 static tf_status call_barrier(test_tensor *m, test_tensor *host, tf_argument n) {
   tf_argument arguments[] = {of_tensor(m), of_tensor(host), n};
-  return tf_entry_call(entry_of("barrier"), NULL, arguments, 3);
+  return call_entry("barrier", arguments, 3);
 }
 
 START_TEST(strided_host_and_scalar) {

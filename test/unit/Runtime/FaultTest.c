@@ -7,6 +7,22 @@ static test_tensor x, y;
 
 /* ---- Each call in turn ------------------------------------------------------------------------------------------- */
 
+/* A call that is prepared and run twice; its output is made. */
+static tf_status prepared_life(tf_stream stream, DLTensor *output) {
+  tf_prepared_call *call = NULL;
+  const tf_entry *entry = NULL;
+  void *other = (void *)(uintptr_t)0x300000;
+  tensor_at(&x, 0x100000, kDLFloat, 32, 2, 3, 512);
+  tf_argument arguments[] = {of_tensor(&x), {.kind = TF_ARGUMENT_OUTPUT, .value.output = output}};
+  tf_status status = tf_program_entry(program, "half", &entry);
+  if (status == TF_OK) status = tf_entry_prepare(entry, arguments, 2, &call);
+  if (status == TF_OK) status = tf_prepared_call_run(call, stream);
+  if (status == TF_OK) status = tf_prepared_call_set_pointers(call, 1, &(unsigned){0}, &other);
+  if (status == TF_OK) status = tf_prepared_call_run(call, stream);
+  tf_prepared_call_destroy(call);
+  return status;
+}
+
 /* Everything that the runtime can ask of a driver, in one life. Stops at the first failure. */
 static tf_status whole_life(void) {
   tf_driver table = fake_table();
@@ -44,15 +60,21 @@ static tf_status whole_life(void) {
   fake.capturing = 1;
   if (status == TF_OK) status = tf_kernel_launch(wide, &config, arguments, 3);
   fake.capturing = 0;
+  DLTensor output = {0};
+  if (status == TF_OK) status = prepared_life(stream, &output);
   if (status == TF_OK) status = tf_stream_synchronize(rt, stream);
   if (status == TF_OK) status = tf_device_copy_out(rt, bytes, memory, 16, stream);
   /* Given back whatever happened; a failure of these is told too, and the second try succeeds. */
   long live = fake.live_memory;
   tf_status freed = memory ? tf_device_free(rt, memory) : TF_OK;
   if (freed != TF_OK && fake.live_memory == live) ck_assert_int_eq(tf_device_free(rt, memory), TF_OK);
+  void *made = output.data;
+  live = fake.live_memory;
+  tf_status given_back = tf_tensor_free(rt, &output);
+  if (given_back != TF_OK && fake.live_memory == live) ck_assert_int_eq(tf_device_free(rt, made), TF_OK);
   tf_status destroyed = stream ? tf_stream_destroy(rt, stream) : TF_OK;
   if (destroyed != TF_OK && fake.live_streams) ck_assert_int_eq(tf_stream_destroy(rt, stream), TF_OK);
-  if (status == TF_OK) status = freed != TF_OK ? freed : destroyed;
+  if (status == TF_OK) status = freed != TF_OK ? freed : given_back != TF_OK ? given_back : destroyed;
   return status;
 }
 

@@ -1,5 +1,5 @@
-/* Several threads on one runtime: launches on streams of their own, first use of large shared memory, failing calls,
- * bare kernels, loading and unloading. ThreadSanitizer watches; the counts are checked here. */
+/* Several threads on one runtime: launches on streams of their own, first use of large shared memory, failing calls, one
+ * prepared call that all of them run, bare kernels, loading and unloading. ThreadSanitizer watches; the counts are checked here. */
 #include <pthread.h>
 
 #include "Fixture.h"
@@ -7,7 +7,8 @@
 
 enum { THREADS = 4, ROUNDS = 200, KERNELS = 16 };
 
-static tf_program *second; /* every other thread's */
+static tf_program *second;         /* every other thread's */
+static tf_prepared_call *prepared; /* run by all threads at once */
 
 static void *work(void *argument) {
   int id = *(int *)argument;
@@ -32,6 +33,12 @@ static void *work(void *argument) {
     ok = ok && tf_kernel_launch_raw(bare, &c, params) == TF_OK;
     ok = ok && tf_entry_call(half, fake_stream(id), good, 2) == TF_OK;
     ok = ok && tf_entry_call(half, fake_stream(id), good, 1) == TF_LAUNCH;
+    ok = ok && tf_prepared_call_run(prepared, fake_stream(id)) == TF_OK;
+    tf_prepared_call *own = NULL;
+    ok = ok && tf_entry_prepare(half, good, 2, &own) == TF_OK;
+    ok = ok && tf_prepared_call_set_pointers(own, 1, &(unsigned){1}, &y.t.data) == TF_OK;
+    ok = ok && tf_prepared_call_run(own, fake_stream(id)) == TF_OK;
+    tf_prepared_call_destroy(own);
     c = (tf_launch_config){.size = sizeof c, .grid = {2, 1, 1}, .block = {32, 4, 1}, .stream = fake_stream(id)};
     ok = ok && tf_kernel_launch(barrier, &c, wide, 3) == TF_OK;
     ok = ok && strcmp(tf_runtime_message(rt), "half: got 1 arguments, expected 2") == 0;
@@ -51,6 +58,11 @@ START_TEST(threads) {
   ck_assert_int_eq(load_text(text, &second), TF_OK);
   free(text);
   rt->info.cluster_launch = true;
+  test_tensor x, y;
+  tensor_at(&x, 0x3000000, kDLFloat, 32, 2, 5, 512);
+  tensor_at(&y, 0x4000000, kDLFloat, 32, 2, 5, 512);
+  ck_assert_int_eq(tf_entry_prepare(entry_of("half"), (tf_argument[]){of_tensor(&x), of_tensor(&y)}, 2, &prepared),
+                   TF_OK);
   for (int i = 0; i < THREADS; i++) {
     ids[i] = i;
     ck_assert_int_eq(pthread_create(&thread[i], NULL, work, &ids[i]), 0);
@@ -60,8 +72,9 @@ START_TEST(threads) {
     pthread_join(thread[i], &result);
     ck_assert_msg(result == NULL, "thread %d: %s", i, tf_runtime_message(rt));
   }
+  tf_prepared_call_destroy(prepared);
   tf_program_unload(second);
-  ck_assert_uint_eq(fake.launch_count, THREADS * ROUNDS * 3);
+  ck_assert_uint_eq(fake.launch_count, THREADS * ROUNDS * 5);
   ck_assert_int_eq(fake.live_modules, 1);
   ck_assert_uint_eq(fake.memset_count, THREADS);
 }
