@@ -180,6 +180,13 @@ static LLVMTypeRef variable_type(tf_lowering *lowering, const tf_stmt *stmt) {
   return tf_llvm_value_type(lowering, tf_type_dtype(stmt->for_.var->type));
 }
 
+/* A block that may run more than once. */
+static void lower_loop_body(tf_lowering *lowering, const tf_stmt *body) {
+  lowering->loop_depth++;
+  lower_block(lowering, body);
+  lowering->loop_depth--;
+}
+
 static void unroll(tf_lowering *lowering, const tf_stmt *stmt, const int64_t b[3], int64_t trips) {
   LLVMTypeRef type = variable_type(lowering, stmt);
   for (int64_t i = 0; i < trips && !tf_lower_is_terminated(lowering); i++) {
@@ -187,7 +194,10 @@ static void unroll(tf_lowering *lowering, const tf_stmt *stmt, const int64_t b[3
     int64_t value = b[0] + i * b[2];
     tf_lower_bind(lowering, stmt->for_.var, LLVMConstInt(type, (unsigned long long)value, true))->facts =
         tf_facts_constant(value);
-    lower_block(lowering, stmt->for_.body);
+    if (trips == 1)
+      lower_block(lowering, stmt->for_.body);
+    else
+      lower_loop_body(lowering, stmt->for_.body);
     tf_lower_reset(lowering, mark);
   }
 }
@@ -239,7 +249,7 @@ static void emit_for(tf_lowering *lowering, const tf_stmt *stmt, const bounds *b
   tf_int_facts facts = facts_of_variable(b);
   unsigned width = LLVMGetIntTypeWidth(variable_type(lowering, stmt));
   tf_lower_bind(lowering, stmt->for_.var, tf_emit_resize(lowering, i, width, facts))->facts = facts;
-  lower_block(lowering, stmt->for_.body);
+  lower_loop_body(lowering, stmt->for_.body);
   tf_lower_reset(lowering, mark);
   if (!tf_lower_is_terminated(lowering)) {
     if (may_wrap(b)) end_before_wrapping(lowering, b, i, exit);
@@ -298,7 +308,7 @@ static void lower_while(tf_lowering *lowering, const tf_stmt *stmt) {
   tf_lower_enter_block(lowering, header);
   LLVMBuildCondBr(lowering->builder, tf_lower_scalar(lowering, stmt->while_.cond), body, exit);
   tf_lower_enter_block(lowering, body);
-  lower_block(lowering, stmt->while_.body);
+  lower_loop_body(lowering, stmt->while_.body);
   branch_to(lowering, header);
   tf_lower_enter_block(lowering, exit);
   lowering->block_uniform = uniform && !lowering->left_early;

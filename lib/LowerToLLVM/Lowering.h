@@ -132,6 +132,7 @@ typedef struct tf_lowering {
   tf_facts *facts;             /* of scalar variables, for uniformity */
   bool block_uniform;          /* all threads of a block come here, or none, as far as conditions decide */
   bool left_early;             /* some threads of the current function may have returned before */
+  unsigned loop_depth;         /* loops around the statement, those around the calls that lead to it included */
   LLVMMetadataRef debug_scope; /* -g: the function's subprogram; null: no lines */
   struct {
     TF_VEC(tf_drawn_barrier);

@@ -5,7 +5,8 @@
  *   ReducePartials.c, ReduceShared.c
  *                   the source is dealt out: partial results per thread, then
  *                      lanes    butterfly or tree over the digits that lanes walk
- *                      warps    one partial per warp through shared memory, read back in order
+ *                      warps    one partial per warp through shared memory, read back in order; a second barrier only if that
+ *                               memory may be written again: by the author, or in a loop
  *   ReduceMath.c    identities, combinations, means
  *   RmsNorm.c       the same machinery around a sum of squares
  *
@@ -101,6 +102,8 @@ bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out);
 /* Whether CTAs hold different parts of the source. */
 bool tf_stage_spans_ctas(tf_lowering *lowering, const tf_reduction *r);
 void tf_stage_wait(tf_lowering *lowering, const tf_stage *stage);
+/* The tile has been read: waits if the statement may run again, and write it. */
+void tf_stage_release(tf_lowering *lowering, const tf_stage *stage);
 /* reduce through a tile. */
 bool tf_reduce_staged(tf_lowering *lowering, const tf_reduction *r, const tf_tensor *destination);
 

@@ -142,6 +142,7 @@ typedef struct slots {
   LLVMTypeRef type;
   LLVMValueRef base;
   unsigned bytes, alignment; /* of an element, of base */
+  bool written_again;        /* it is the author's, or the statement may run again */
   int64_t group, result, warp;
 } slots;
 
@@ -153,6 +154,7 @@ static void place_slots(tf_lowering *lowering, const tf_expr *workspace, int64_t
       int64_t divisor;
       LLVMValueRef start = tf_tensor_start(lowering, &tensor, &divisor);
       out->base = tf_tensor_pointer(lowering, &tensor, start, 0);
+      out->written_again = true;
       while (out->alignment > out->bytes &&
              (tensor.alignment % out->alignment != 0 || divisor * out->bytes % out->alignment != 0))
         out->alignment /= 2;
@@ -160,6 +162,7 @@ static void place_slots(tf_lowering *lowering, const tf_expr *workspace, int64_t
     }
   }
   out->base = tf_shared_allocate(lowering, NULL, elements * out->bytes, out->alignment);
+  out->written_again = lowering->loop_depth > 0;
 }
 
 static slots slots_of(tf_lowering *lowering, const tf_reduction *r, const tf_group *group, const tf_expr *workspace,
@@ -234,7 +237,7 @@ static void over_warps(tf_lowering *lowering, const tf_reduction *r, const tf_gr
   LLVMValueRef *values = load_partials(lowering, &s, row, partials->count, group->warp_members);
   for (int64_t j = 0; j < partials->count; j++)
     partials->values[j] = tf_reduce_tree(lowering, r, group->warp_members, &values[j * group->warp_members]);
-  tf_group_barrier(lowering, group);
+  if (s.written_again) tf_group_barrier(lowering, group);
 }
 
 /* Everything about the threads' shares that can fail, before any code is made. */

@@ -3,7 +3,7 @@
  *   every thread stores what it holds of the source      tile[logical index]
  *   barrier
  *   every thread computes the results that it writes, from the tile
- *   barrier                                               the tile may be written again
+ *   barrier, if the statement may run again               the tile may be written again
  *
  * A Partial source has a share in every thread along some mesh axes. The tile has these axes, too, in front, and they are reduced
  * like the others. */
@@ -233,6 +233,10 @@ void tf_stage_wait(tf_lowering *lowering, const tf_stage *stage) {
   tf_lower_intrinsic(lowering, TF_INTRINSIC_BARRIER_WARP, "a barrier", 1, &mask);
 }
 
+void tf_stage_release(tf_lowering *lowering, const tf_stage *stage) {
+  if (lowering->loop_depth > 0) tf_stage_wait(lowering, stage);
+}
+
 static LLVMValueRef same(tf_lowering *lowering, const tf_chunk *chunk, const void *user) {
   (void)lowering, (void)user;
   return chunk->sources[0];
@@ -294,6 +298,6 @@ bool tf_reduce_staged(tf_lowering *lowering, const tf_reduction *r, const tf_ten
   if (!add_share_axes(lowering, &from_tile) || !tf_stage_make(lowering, &from_tile, stage)) return false;
   from_tile.source = stage->tile;
   bool fine = tf_reduce_visible(lowering, &from_tile, destination);
-  tf_stage_wait(lowering, stage);
+  tf_stage_release(lowering, stage);
   return fine;
 }

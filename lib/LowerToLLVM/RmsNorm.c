@@ -129,7 +129,7 @@ static bool lower_staged(tf_lowering *lowering, norm *n, double eps) {
                            {.dtype = n->mean.accumulator, .tensor = stage->rows},
                            {.dtype = n->weight.dtype, .tensor = n->weight}};
   tf_lower_elements(lowering, &n->destination, 3, sources, norm_chunk, n);
-  tf_stage_wait(lowering, stage);
+  tf_stage_release(lowering, stage);
   return true;
 }
 
