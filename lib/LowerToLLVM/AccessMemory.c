@@ -112,7 +112,7 @@ static LLVMValueRef load_if(tf_lowering *lowering, const tf_access *access, LLVM
                             unsigned inner, unsigned width, LLVMValueRef otherwise) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(lowering->builder);
   tf_guard guard;
-  if (!tf_lower_guard_begin(lowering, condition, &guard)) return otherwise;
+  if (!tf_lower_guard_likely(lowering, condition, &guard)) return otherwise;
   return join(lowering, &guard, before, otherwise, load_runs(lowering, access, position, inner, width));
 }
 
@@ -147,7 +147,7 @@ LLVMValueRef tf_access_load(tf_lowering *lowering, const tf_access *access, int6
   LLVMValueRef whole = first_and_last(lowering, access, position, inner, width), values[2];
   LLVMBasicBlockRef fast = tf_lower_new_block(lowering, "whole"), slow = tf_lower_new_block(lowering, "edge"), ends[2];
   LLVMBasicBlockRef after = tf_lower_new_block(lowering, "loaded");
-  LLVMBuildCondBr(lowering->builder, whole, fast, slow);
+  tf_lower_branch_likely(lowering, whole, fast, slow);
   LLVMPositionBuilderAtEnd(lowering->builder, fast);
   values[0] = load_runs(lowering, access, position, inner, width);
   ends[0] = LLVMGetInsertBlock(lowering->builder);
@@ -164,7 +164,7 @@ LLVMValueRef tf_access_load(tf_lowering *lowering, const tf_access *access, int6
 static void store_if(tf_lowering *lowering, const tf_access *access, LLVMValueRef condition, int64_t position,
                      unsigned inner, unsigned width, LLVMValueRef value) {
   tf_guard guard;
-  if (!tf_lower_guard_begin(lowering, condition, &guard)) return;
+  if (!tf_lower_guard_likely(lowering, condition, &guard)) return;
   store_runs(lowering, access, position, inner, width, value);
   tf_lower_guard_end(lowering, &guard);
 }
@@ -199,7 +199,7 @@ void tf_access_store(tf_lowering *lowering, const tf_access *access, int64_t pos
   LLVMValueRef whole = first_and_last(lowering, access, position, inner, width);
   LLVMBasicBlockRef fast = tf_lower_new_block(lowering, "whole"), slow = tf_lower_new_block(lowering, "edge");
   LLVMBasicBlockRef after = tf_lower_new_block(lowering, "stored");
-  LLVMBuildCondBr(lowering->builder, whole, fast, slow);
+  tf_lower_branch_likely(lowering, whole, fast, slow);
   LLVMPositionBuilderAtEnd(lowering->builder, fast);
   store_runs(lowering, access, position, inner, width, value);
   LLVMBuildBr(lowering->builder, after);

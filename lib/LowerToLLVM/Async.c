@@ -66,7 +66,7 @@ static void copy_chunk(tf_lowering *lowering, const tf_walk *walk, int64_t posit
   unsigned bytes = walk->width * tf_dtype_bytes(walk->destination.dtype);
   bool fills = load->tensor->view->clip_count > 0;
   tf_guard guard;
-  if (!tf_lower_guard_begin(lowering, tf_driver_exists(lowering, &walk->driver, position), &guard)) return;
+  if (!tf_lower_guard_likely(lowering, tf_driver_exists(lowering, &walk->driver, position), &guard)) return;
   LLVMValueRef args[3] = {tf_access_address(lowering, &walk->store, position),
                           tf_access_address(lowering, load, position)};
   if (fills) args[2] = bytes_inside(lowering, load, position, bytes);

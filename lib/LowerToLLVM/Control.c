@@ -10,7 +10,9 @@
 #include "Verify/Walk.h"
 
 /* Copies of a loop's body at most; longer loops keep run-time indices. */
-#define MAX_UNROLL 4096
+#define MAX_UNROLL    4096
+/* What is expected happens so much more often, as LLVM weighs branches. */
+#define LIKELY_WEIGHT 2000
 
 /* ---- Basic blocks ---- */
 LLVMBasicBlockRef tf_lower_new_block(tf_lowering *lowering, const char *name) {
@@ -31,16 +33,39 @@ void tf_lower_enter_block(tf_lowering *lowering, LLVMBasicBlockRef block) {
   LLVMPositionBuilderAtEnd(lowering->builder, block);
 }
 
-bool tf_lower_guard_begin(tf_lowering *lowering, LLVMValueRef condition, tf_guard *guard) {
+void tf_lower_branch_likely(tf_lowering *lowering, LLVMValueRef condition, LLVMBasicBlockRef then,
+                            LLVMBasicBlockRef otherwise) {
+  static const char kind[] = "prof", title[] = "branch_weights";
+  LLVMValueRef branch = LLVMBuildCondBr(lowering->builder, condition, then, otherwise);
+  LLVMMetadataRef weights[] = {LLVMMDStringInContext2(lowering->llvm, title, sizeof title - 1),
+                               LLVMValueAsMetadata(tf_llvm_i32(lowering, LIKELY_WEIGHT)),
+                               LLVMValueAsMetadata(tf_llvm_i32(lowering, 1))};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(lowering->llvm, weights, sizeof weights / sizeof *weights);
+  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(lowering->llvm, kind, sizeof kind - 1),
+                  LLVMMetadataAsValue(lowering->llvm, node));
+}
+
+static bool begin_guard(tf_lowering *lowering, LLVMValueRef condition, bool likely, tf_guard *guard) {
   int64_t known;
   guard->join = NULL;
   if (!condition) return true;
   if (tf_lower_is_constant(condition, &known)) return known != 0;
   LLVMBasicBlockRef body = tf_lower_new_block(lowering, "inside");
   guard->join = tf_lower_new_block(lowering, "joined");
-  LLVMBuildCondBr(lowering->builder, condition, body, guard->join);
+  if (likely)
+    tf_lower_branch_likely(lowering, condition, body, guard->join);
+  else
+    LLVMBuildCondBr(lowering->builder, condition, body, guard->join);
   LLVMPositionBuilderAtEnd(lowering->builder, body);
   return true;
+}
+
+bool tf_lower_guard_begin(tf_lowering *lowering, LLVMValueRef condition, tf_guard *guard) {
+  return begin_guard(lowering, condition, false, guard);
+}
+
+bool tf_lower_guard_likely(tf_lowering *lowering, LLVMValueRef condition, tf_guard *guard) {
+  return begin_guard(lowering, condition, true, guard);
 }
 
 void tf_lower_guard_end(tf_lowering *lowering, const tf_guard *guard) {

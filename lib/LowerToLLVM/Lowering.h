@@ -165,7 +165,12 @@ typedef struct tf_guard {
   LLVMBasicBlockRef join; /* null: no branch was needed */
 } tf_guard;
 bool tf_lower_guard_begin(tf_lowering *lowering, LLVMValueRef condition, tf_guard *guard); /* condition null: true */
+/* The same where the body is what is expected, so that LLVM lays it out in line. */
+bool tf_lower_guard_likely(tf_lowering *lowering, LLVMValueRef condition, tf_guard *guard);
 void tf_lower_guard_end(tf_lowering *lowering, const tf_guard *guard);
+/* A conditional branch that is expected to go to `then`. */
+void tf_lower_branch_likely(tf_lowering *lowering, LLVMValueRef condition, LLVMBasicBlockRef then,
+                            LLVMBasicBlockRef otherwise);
 
 /* A counted loop in 32 bits, for (i = 0; i < count; i++), for walks over elements; count may be a run-time value. */
 typedef struct tf_loop {

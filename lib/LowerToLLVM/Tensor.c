@@ -208,7 +208,7 @@ LLVMValueRef tf_tensor_load_element(tf_lowering *lowering, const tf_tensor *tens
   LLVMBasicBlockRef before = LLVMGetInsertBlock(lowering->builder), after;
   tf_guard guard;
   LLVMValueRef clip = tf_tensor_clip_value(lowering, tensor), loaded;
-  if (!tf_lower_guard_begin(lowering, inside, &guard)) return clip;
+  if (!tf_lower_guard_likely(lowering, inside, &guard)) return clip;
   loaded = tf_tensor_load(lowering, tensor, pointer, 1, tf_dtype_bytes(tensor->dtype));
   after = LLVMGetInsertBlock(lowering->builder);
   tf_lower_guard_end(lowering, &guard);
