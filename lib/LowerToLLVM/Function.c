@@ -130,13 +130,8 @@ static void bind_dim(tf_lowering *lowering, tf_dim_frame *frame, const tf_kernel
  * widen loads over their ends (three floats become one access of 16 bytes); how wide an access may be is proven by us. */
 LLVMValueRef tf_lower_opaque_pointer(tf_lowering *lowering, LLVMValueRef pointer) {
   LLVMBuilderRef builder = lowering->builder;
-  LLVMTypeRef type = LLVMTypeOf(pointer);
-  static const char text[] = "mov.b64 $0, $1;", constraints[] = "=l,l";
-  LLVMTypeRef function = LLVMFunctionType(type, &type, 1, false);
-  LLVMValueRef code = LLVMGetInlineAsm(function, text, sizeof text - 1, constraints, sizeof constraints - 1, false,
-                                       false, LLVMInlineAsmDialectATT, false);
   lowering->builder = lowering->entry_builder;
-  LLVMValueRef value = LLVMBuildCall2(lowering->builder, function, code, &pointer, 1, "");
+  LLVMValueRef value = tf_lower_asm(lowering, LLVMTypeOf(pointer), "mov.b64 $0, $1;", "=l,l", 1, &pointer, TF_ASM_PURE);
   lowering->builder = builder;
   return value;
 }

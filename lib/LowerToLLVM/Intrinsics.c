@@ -134,6 +134,9 @@ LLVMValueRef tf_lower_asm(tf_lowering *lowering, LLVMTypeRef result, const char 
                                        false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(lowering->builder, type, code, args, count, "");
   if (kind == TF_ASM_CONVERGENT) mark(lowering, call, "convergent");
+  static const char *const pure[] = {"memory", "nounwind", "willreturn"}; /* memory of 0: none */
+  for (size_t i = 0; kind == TF_ASM_PURE && i < sizeof pure / sizeof *pure; i++)
+    mark(lowering, call, pure[i]);
   return call;
 }
 
