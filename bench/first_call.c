@@ -156,7 +156,7 @@ static void print_row(const subject *s, const char *what, const times *t) {
 }
 
 static void keep_shorter(times *best, const times *t) {
-  if (!best->own || t->own < best->own) *best = *t;
+  if (best->own == 0 || t->own < best->own) *best = *t;
 }
 
 /* The shortest times of processes, which write them as they are. */
