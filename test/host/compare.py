@@ -13,7 +13,7 @@ import model
 import native
 
 # What the compiler knows of constants.
-EXPECTED = re.compile("lies outside the source's|does not fit its parameter '\\w+': its extent|counts are 0 to 63|does not fit: integers have|is outside of the "
+EXPECTED = re.compile("lies outside the source's|does not fit its parameter '\\w+': its extent|counts are 0 to 63|step of a loop is 0|does not fit: integers have|is outside of the "
                       "extent|outside of the range|division by zero|divided by 0")
 
 

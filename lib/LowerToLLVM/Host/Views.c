@@ -23,11 +23,16 @@ static LLVMValueRef storage_address(tf_host *host, const tf_expr *base) {
   return binding ? binding->address : LLVMGetPoison(host->module->word);
 }
 
+/* A clipped window may lie so far off that its offset has more than 64 bits: then it has no element, and any offset serves. */
 static LLVMValueRef offset_of(tf_host *host, const tf_view *view) {
   LLVMValueRef sum = tf_host_dim_value(host, view->constant);
   for (unsigned i = 0; i < view->start_count; i++) {
     LLVMValueRef index = tf_host_integer(host, view->starts[i].index);
     LLVMValueRef stride = tf_host_dim_value(host, view->starts[i].stride);
+    if (view->clip_count) {
+      sum = LLVMBuildAdd(host->builder, sum, LLVMBuildMul(host->builder, index, stride, ""), "");
+      continue;
+    }
     LLVMValueRef step = tf_host_int_binary(host, TF_SCALAR_BINARY_MUL, index, stride);
     sum = tf_host_int_binary(host, TF_SCALAR_BINARY_ADD, sum, step);
   }

@@ -197,6 +197,19 @@ for n in (0, 2, 3):
 check.fails(COPIES, {"x": x, "n": 4}, "kernel.tir:11:5: error: main: a: the window leaves its tensor")
 check.fails(COPIES, {"x": x, "n": -1}, "the window leaves its tensor")
 
+# A clipped window may be anywhere.
+FAR = host("x: Tensor[(4, 8), 'i16', None, host], n: Tensor[(), 'i64'], y: Tensor[(4, 8), 'i16', None, host]", '''
+t = T.alloc_tensor(TensorType((4, 8), "i16", None, gmem))
+T.copy(x, t)
+T.fill(T.tensor_view(t, n, 1, shape=(3, 2), clip=0), 5)
+T.copy(t, y)
+''')
+for n in (0, 3, 4, -2, -3, 2**62, -2**63, 2**63 - 1, 2**61):
+    want = np.arange(32, dtype=np.int16).reshape(4, 8)
+    for row in range(max(n, 0), min(n + 3, 4)):
+        want[row, 1:3] = 5
+    check.run(FAR, {"x": np.arange(32, dtype=np.int16).reshape(4, 8), "n": n}, {"y": (want, 0, 0)})
+
 # Inside of the storage is not enough: a row that is too long would go on in the next one.
 EDGES = host("x: Tensor[(5, 8), 'i32', None, host], n: Tensor[(), 'i32'], y: Tensor[(5, 8), 'i32', None, host]", '''
 t = T.alloc_tensor(TensorType((5, 8), "i32", None, gmem))
