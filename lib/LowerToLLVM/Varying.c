@@ -7,7 +7,8 @@
 #include "LowerToLLVM/AccessImpl.h"
 #include "LowerToLLVM/Project.h"
 
-enum { TF_SPACE_CONST = 4, MAX_TABLE = 1 << 15 };
+/* What LLVM takes for granted of a global without an alignment of its own; the .const gets its element's then. */
+enum { TF_SPACE_CONST = 4, MAX_TABLE = 1 << 15, TABLE_ALIGNMENT = 16 };
 
 typedef struct varying {
   const tf_driver *driver;
@@ -89,6 +90,7 @@ static LLVMValueRef make_table(tf_lowering *lowering, LLVMTypeRef type, unsigned
   LLVMValueRef table = LLVMAddGlobalInAddressSpace(lowering->llvm_module, array, "positions", TF_SPACE_CONST);
   LLVMSetInitializer(table, LLVMConstArray2(type, entries, size));
   LLVMSetGlobalConstant(table, true);
+  LLVMSetAlignment(table, TABLE_ALIGNMENT);
   LLVMSetLinkage(table, LLVMInternalLinkage);
   return table;
 }
