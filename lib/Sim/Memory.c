@@ -104,14 +104,15 @@ static void make_noisy(tf_memory *m, tf_alloc *a) {
   if (at < a->bytes && at / NOISE < MAPPINGS) tf_memory_noise(a->host + at, a->bytes - at, a->lo ^ m->count);
 }
 
-/* Pages come from the system untouched, so a profile's 80 GiB cost only what is used. */
+/* Pages come from the system untouched, so a profile's 80 GiB cost only what is used, and variables are zero where no initialiser
+ * says otherwise. */
 static bool back(tf_memory *m, tf_alloc *a, bool track) {
   a->host = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (a->host == MAP_FAILED) {
     a->host = NULL;
     return false;
   }
-  if (track || m->noisy) make_noisy(m, a);
+  if (track || (m->noisy && !a->variable)) make_noisy(m, a);
   return !track || tf_written_track(a);
 }
 

@@ -92,6 +92,22 @@ START_TEST(phases_are_held_back) {
 }
 END_TEST
 
+/* Variables are not fresh memory: what their initialisers leave out is zero. */
+START_TEST(variables_are_zero) {
+  static const char body[] = ".const .align 4 .b16 c[4] = {7, 8}; .global .align 4 .b32 g[2];\n"
+                             "ld.const.u32 %r1, [c]; ld.const.u32 %r2, [c+4]; ld.global.u32 %r3, [g+4];\n"
+                             "st.global.u32 [%rd0], %r1; st.global.u32 [%rd0+4], %r2; st.global.u32 [%rd0+8], %r3;";
+  for (int adversarial = 0; adversarial < 2; adversarial++) {
+    uint32_t w[WORDS];
+    number(w);
+    run((setup){.adversarial = adversarial, .grid = 1, .block = 1}, body, w, true);
+    ck_assert_uint_eq(w[0], 8 << 16 | 7);
+    ck_assert_uint_eq(w[1], 0);
+    ck_assert_uint_eq(w[2], 0);
+  }
+}
+END_TEST
+
 START_TEST(fresh_memory_is_noise) {
   static const char body[] = "ld.shared.u32 %r1, [s]; st.global.u32 [%rd0], %r1; st.global.u32 [%rd0+4], %r7;";
   uint32_t plain[WORDS], first[WORDS], again[WORDS], other[WORDS];
@@ -207,6 +223,7 @@ int main(void) {
   tcase_add_test(c, copies_land_late);
   tcase_add_test(c, sources_are_read_late);
   tcase_add_test(c, phases_are_held_back);
+  tcase_add_test(c, variables_are_zero);
   tcase_add_test(c, fresh_memory_is_noise);
   tcase_add_test(c, stores_need_a_release);
   tcase_add_test(c, own_stores_are_seen);
