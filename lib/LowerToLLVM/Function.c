@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "LowerToLLVM/ConstLoads.h"
 #include "LowerToLLVM/Debug.h"
 #include "LowerToLLVM/Dims.h"
 #include "LowerToLLVM/IntMath.h"
@@ -136,6 +137,12 @@ LLVMValueRef tf_lower_opaque_pointer(tf_lowering *lowering, LLVMValueRef pointer
   return value;
 }
 
+static void bind_tensor(tf_lowering *lowering, const tf_expr *param, LLVMValueRef value) {
+  LLVMValueRef pointer = tf_lower_opaque_pointer(lowering, value);
+  if (param->var.is_const) tf_const_mark_pointer(lowering, pointer);
+  tf_lower_bind(lowering, param, pointer)->alignment = PARAMETER_ALIGNMENT;
+}
+
 static void bind_params(tf_lowering *lowering, unsigned count, const tf_kernel_param *params) {
   tf_dim_frame *frame = TF_ARENA_NEW(lowering->arena, tf_dim_frame);
   frame->entries = TF_ARENA_ARRAY(lowering->arena, tf_dim_entry, count);
@@ -143,8 +150,7 @@ static void bind_params(tf_lowering *lowering, unsigned count, const tf_kernel_p
   for (unsigned i = 0; i < count; i++) {
     LLVMValueRef value = LLVMGetParam(lowering->llvm_function, i);
     if (params[i].kind == TF_KERNEL_PARAM_TENSOR)
-      tf_lower_bind(lowering, params[i].param, tf_lower_opaque_pointer(lowering, value))->alignment =
-          PARAMETER_ALIGNMENT;
+      bind_tensor(lowering, params[i].param, value);
     else if (params[i].kind == TF_KERNEL_PARAM_SCALAR)
       bind_scalar(lowering, params[i].param, value);
     else if (params[i].kind == TF_KERNEL_PARAM_HIDDEN_SHAPE)

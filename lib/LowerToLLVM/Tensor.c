@@ -7,6 +7,7 @@
 #include "LowerToLLVM/Access.h"
 
 #include "IR/DimImpl.h"
+#include "LowerToLLVM/ConstLoads.h"
 #include "LowerToLLVM/IntMath.h"
 
 bool tf_tensor_is_register(const tf_tensor *tensor) {
@@ -158,11 +159,7 @@ LLVMValueRef tf_tensor_load(tf_lowering *lowering, const tf_tensor *tensor, LLVM
                             unsigned alignment) {
   LLVMValueRef load = LLVMBuildLoad2(lowering->builder, tf_llvm_vector(tensor->element, width), pointer, "");
   LLVMSetAlignment(load, alignment);
-  if (tensor->is_const) {
-    LLVMMetadataRef empty = LLVMMDNodeInContext2(lowering->llvm, NULL, 0);
-    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(lowering->llvm, "invariant.load", 14),
-                    LLVMMetadataAsValue(lowering->llvm, empty));
-  }
+  if (tensor->is_const) tf_const_mark_load(lowering, load);
   return load;
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "IR/Target.h"
+#include "LowerToLLVM/ConstLoads.h"
 
 /* ---- Passes ---- */
 static double now(void) {
@@ -131,6 +132,7 @@ static tf_status optimize(tf_module_lowering *module, LLVMTargetMachineRef machi
   LLVMDisposePassBuilderOptions(options);
   tf_pass_end(&timer);
   if (!error) {
+    tf_const_restore_loads(module->llvm_module);
     print_module(module, TF_PASS_OPTIMIZE);
     return TF_OK;
   }
