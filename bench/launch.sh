@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the release preset and prints what a checked call with 10 tensors costs over the bare driver call, and what the first
+# Builds the release preset and prints what checked and prepared calls with 10 tensors cost over the bare driver call, and what a first
 # call takes from text on, compiled and from the disk cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
