@@ -23,22 +23,23 @@ static const char *verb(const tf_access *a) {
 }
 
 /* Where an address that no allocation holds lies, in words. */
-static void describe(const tf_memory *m, uint64_t address, char *text, size_t size) {
-  const tf_alloc *a = tf_memory_below(m, address);
+static void describe(const tf_launch *l, uint64_t address, char *text, size_t size) {
+  const tf_alloc *a = tf_memory_below(&l->device->memory, address);
   *text = '\0';
   if (!a) return;
   uint64_t past = address - a->lo;
-  if (a->freed && past < a->bytes)
+  if (a->freed && past < a->bytes) {
     (void)snprintf(text, size, ", %llu bytes into %llu bytes that were freed", (unsigned long long)past,
                    (unsigned long long)a->bytes);
-  else if (past >= a->bytes && past - a->bytes < 1u << 30)
-    (void)snprintf(text, size, ", %llu bytes after the end of %s%s%s%llu bytes at 0x%llx",
-                   (unsigned long long)(past - a->bytes), a->label ? "'" : "", a->label ? a->label : "",
-                   a->label ? "', " : "", (unsigned long long)a->bytes, (unsigned long long)a->lo);
-  else if (past < a->bytes)
-    (void)snprintf(text, size, ", across the end of %s%s%s%llu bytes at 0x%llx", a->label ? "'" : "",
-                   a->label ? a->label : "", a->label ? "', " : "", (unsigned long long)a->bytes,
-                   (unsigned long long)a->lo);
+    return;
+  }
+  if (past >= a->bytes && past - a->bytes >= 1u << 30) return;
+  const char *name = tf_launch_buffer_name(l, a);
+  int used = past < a->bytes
+                 ? snprintf(text, size, ", across the end of ")
+                 : snprintf(text, size, ", %llu bytes after the end of ", (unsigned long long)(past - a->bytes));
+  (void)snprintf(text + used, size - (size_t)used, "%s%.100s%s%llu bytes at 0x%llx", name ? "'" : "", name ? name : "",
+                 name ? "', " : "", (unsigned long long)a->bytes, (unsigned long long)a->lo);
 }
 
 static unsigned char *refuse(tf_warp *w, const tf_insn *in, unsigned lane, const tf_access *a, tf_finding kind,
@@ -58,8 +59,8 @@ static unsigned char *global_lane(tf_warp *w, const tf_insn *in, unsigned lane, 
     unsigned char *real = (unsigned char *)found->host + (address - found->lo);
     return w->launch->adversarial && !found->constant ? tf_view_pointer(w, a, address, found, real) : real;
   }
-  char more[200];
-  describe(m, address, more, sizeof more);
+  char more[256];
+  describe(w->launch, address, more, sizeof more);
   const tf_alloc *below = tf_memory_below(m, address);
   if (below && below->freed && address - below->lo < below->bytes)
     return refuse(w, in, lane, a, TF_FIND_freed, "freed memory", more);

@@ -76,8 +76,8 @@ static void describe_other(const touch *t, const tf_event *e, tf_ref ref, char *
   const char *file;
   uint32_t line;
   char place[300] = "";
-  tf_module_location(l->module, tf_event_insn(e)->loc, &file, &line);
-  if (file) (void)snprintf(place, sizeof place, " (%s:%u)", file, line);
+  bool near = tf_module_location(l->module, tf_event_insn(e)->loc, &file, &line);
+  if (file) (void)snprintf(place, sizeof place, " (%s%s:%u)", near ? "near " : "", file, line);
   uint64_t n = (uint64_t)(e->who % TF_LANES) * TF_LANES + (ref & 31), c = e->who / TF_LANES;
   const uint32_t *b = l->block, *g = l->grid;
   (void)snprintf(text, size, "at PTX line %u%s by thread (%u,%u,%u) of CTA (%u,%u,%u)%s", tf_event_insn(e)->line, place,

@@ -79,7 +79,7 @@ static bool is_zero(const tf_sim_tally *t) {
 static bool add_line(held_breakdown *h, const tf_module *m, const tf_insn *in, const tf_sim_tally *t) {
   tf_sim_line *line = &h->b.lines[h->b.line_count++];
   *line = (tf_sim_line){.tally = *t};
-  tf_module_location(m, in->loc, &line->file, &line->line);
+  (void)tf_module_location(m, in->loc, &line->file, &line->line);
   if (!line->file) line->line = in->line;
   return true;
 }
@@ -140,18 +140,6 @@ static int by_name(const void *a, const void *b) {
 
 /* ---- Buffers ----------------------------------------------------------------------------------------------------- */
 
-/* The first pointer parameter into the allocation gives it its name. */
-static const char *parameter_into(const tf_launch *l, const tf_alloc *a) {
-  const tf_func *f = l->entry;
-  for (uint32_t i = 0; i < f->param_count; i++) {
-    uint64_t value;
-    if (f->params[i].bytes != 8 || f->params[i].offset + 8 > l->param_bytes) continue;
-    memcpy(&value, l->params + f->params[i].offset, 8);
-    if (value - a->lo < a->bytes) return f->ptx->params[i]->name;
-  }
-  return NULL;
-}
-
 static uint64_t count_bits(const unsigned char *bits, size_t bytes) {
   uint64_t n = 0;
   for (size_t i = 0; bits && i < bytes; i++)
@@ -170,7 +158,7 @@ static bool add_buffers(held_breakdown *h, const tf_launch *l, const tf_worker *
     if (!b.bytes_read && !b.bytes_written) continue;
     b.sectors_read = count_bits(from->touched[0], tf_count_bitmap_bytes(from->alloc));
     b.sectors_written = count_bits(from->touched[1], tf_count_bitmap_bytes(from->alloc));
-    b.name = from->alloc->label ? from->alloc->label : parameter_into(l, from->alloc);
+    b.name = tf_launch_buffer_name(l, from->alloc);
     if (b.name && !(b.name = tf_pool_text(&h->pool, b.name, strlen(b.name)))) return false;
     h->b.buffers[h->b.buffer_count++] = b;
   }

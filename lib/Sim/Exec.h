@@ -254,6 +254,8 @@ void tf_warp_branch(tf_warp *w, const tf_insn *in, uint32_t taken, uint32_t pc);
 
 /* Launch.c: the host's memory is out: the launch ends. */
 void tf_launch_no_memory(tf_launch *launch);
+/* The module's variable that the allocation is, or the first of the entry's parameters that points into it; null: neither. */
+const char *tf_launch_buffer_name(const tf_launch *launch, const tf_alloc *alloc);
 
 /* Frame.c */
 bool tf_warp_init(tf_warp *w);

@@ -188,6 +188,18 @@ static bool stopped(const tf_launch *l) {
   return atomic_load_explicit(&l->stop, memory_order_relaxed);
 }
 
+const char *tf_launch_buffer_name(const tf_launch *l, const tf_alloc *a) {
+  const tf_func *f = l->entry;
+  if (a->label) return a->label;
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    uint64_t value;
+    if (f->params[i].bytes != 8 || f->params[i].offset + 8 > l->param_bytes) continue;
+    memcpy(&value, l->params + f->params[i].offset, 8);
+    if (value - a->lo < a->bytes) return f->ptx->params[i]->name;
+  }
+  return NULL;
+}
+
 void tf_launch_no_memory(tf_launch *l) {
   pthread_mutex_lock(&l->report->lock);
   l->report->failed = l->report->trapped = true;

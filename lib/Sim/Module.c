@@ -11,13 +11,14 @@ const tf_func *tf_device_function_at(const tf_device *device, uint64_t address) 
   return device->code[index];
 }
 
-void tf_module_location(const tf_module *module, uint32_t loc, const char **file, uint32_t *line) {
+bool tf_module_location(const tf_module *module, uint32_t loc, const char **file, uint32_t *line) {
   const tf_ptx_module *m = module->ptx;
   *file = NULL;
   *line = 0;
-  if (loc == 0 || loc >= m->loc_count) return;
+  if (loc == 0 || loc >= m->loc_count) return false;
   *line = m->locs[loc].line;
   if (m->locs[loc].file < m->file_count) *file = m->files[m->locs[loc].file];
+  return m->locs[loc].near;
 }
 
 static bool check_target(tf_module *m, tf_ptx_error *e) {

@@ -33,8 +33,8 @@ struct tf_device {
 
 typedef struct tf_device tf_device;
 
-/* The source place of a .loc index; *file null when unknown. */
-void tf_module_location(const tf_module *module, uint32_t loc, const char **file, uint32_t *line);
+/* The source place of a .loc index; *file null when unknown. True if it is a neighbour's place (see tf_ptx_loc). */
+bool tf_module_location(const tf_module *module, uint32_t loc, const char **file, uint32_t *line);
 /* The function at a code address, or null. */
 const tf_func *tf_device_function_at(const tf_device *device, uint64_t address);
 

@@ -78,7 +78,7 @@ static void record(tf_warp *w, const tf_insn *in, unsigned lane, tf_finding kind
   coordinates(w, lane, &f);
   if (in) {
     f.ptx_line = in->line;
-    tf_module_location(l->module, in->loc, &f.file, &f.line);
+    f.near = tf_module_location(l->module, in->loc, &f.file, &f.line);
   }
   pthread_mutex_lock(&l->report->lock);
   keep(l->report, &f, text);

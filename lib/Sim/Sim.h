@@ -70,6 +70,7 @@ typedef struct tf_sim_finding {
   uint32_t ptx_line;
   const char *file; /* from .loc; null if unknown */
   uint32_t line;
+  bool near; /* the line is of the code before, this instruction has none: the compiler moved it */
   uint64_t address;
   uint32_t bytes;
   uint64_t count;

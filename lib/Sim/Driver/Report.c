@@ -64,7 +64,7 @@ CUresult tf_sim_fault_result(const tf_sim_report *report) {
 static void describe(tf_text *t, const tf_sim_finding *f) {
   tf_text_add(t, "%s%s: %s: %s", f->note ? "note: " : "", f->checker, f->kind, f->text);
   tf_text_add(t, "\n  at PTX line %u", f->ptx_line);
-  if (f->file) tf_text_add(t, " (%s:%u)", f->file, f->line);
+  if (f->file) tf_text_add(t, " (%s%s:%u)", f->near ? "near " : "", f->file, f->line);
   tf_text_add(t, " by thread (%u,%u,%u) of CTA (%u,%u,%u)", f->thread[0], f->thread[1], f->thread[2], f->cta[0],
               f->cta[1], f->cta[2]);
   if (f->count > 1) tf_text_add(t, ", %llu times", (unsigned long long)f->count);

@@ -192,9 +192,12 @@ bool tf_parse_loc(tf_parser *p) {
     } else
       return tf_parse_fail(p, "expected function_name or inlined_at");
   }
-  if (line == 0) return true; /* compiler-made code: keep the last real line */
+  const tf_ptx_loc *last = p->loc ? &p->locs[p->loc] : NULL;
+  tf_ptx_loc loc = {(uint32_t)file, (uint32_t)line, false};
+  if (line == 0 && (!last || last->near)) return true;
+  if (line == 0) loc = (tf_ptx_loc){last->file, last->line, true};
   if (!tf_grow((void **)&p->locs, &p->loc_cap, p->loc_count + 1, sizeof *p->locs)) return tf_parse_no_memory(p);
-  p->locs[p->loc_count] = (tf_ptx_loc){(uint32_t)file, (uint32_t)line};
+  p->locs[p->loc_count] = loc;
   p->loc = (uint32_t)p->loc_count++;
   return true;
 }
@@ -300,7 +303,7 @@ static bool keep_tables(tf_parser *p) {
   m->files = tf_pool_alloc(&m->pool, (p->file_count + 1) * sizeof *m->files);
   if (!m->locs || !m->files) return tf_parse_no_memory(p);
   memcpy(m->locs, p->locs, p->loc_count * sizeof *m->locs);
-  m->locs[0] = (tf_ptx_loc){0, 0};
+  m->locs[0] = (tf_ptx_loc){0, 0, false};
   if (p->file_count) memcpy(m->files, p->files, p->file_count * sizeof *m->files);
   m->loc_count = p->loc_count;
   m->file_count = p->file_count;

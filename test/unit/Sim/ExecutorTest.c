@@ -278,15 +278,22 @@ END_TEST
 START_TEST(source_lines) {
   static const char ptx[] =
       HEAD ".file 1 \"some/kernel.cu\"\n.visible .entry k(.param .u64 p)\n{ .reg .b32 %r<3>; .reg .b64 %rd<3>;\n"
-           ".loc 1 41 3\nld.param.u64 %rd1, [p];\n.loc 1 42 7\nst.global.u32 [%rd1+400], 1; ret; }\n";
+           ".loc 1 41 3\nld.param.u64 %rd1, [p];\n.loc 1 42 7\nst.global.u32 [%rd1+400], 1;\n"
+           ".loc 1 0 7\nst.global.u32 [%rd1+404], 1;\n.loc 1 43 7\nst.global.u32 [%rd1+408], 1; ret; }\n";
   char fixed[1024];
   uint32_t buf[4] = {0};
   tf_sim_report report;
   snprintf(fixed, sizeof fixed, "%s", ptx);
   ck_assert_int_eq(execute(fixed, (run){.grid = 1, .block = 1}, buf, 4, &report), TF_CHECKER);
-  ck_assert_uint_eq(report.findings[0].ptx_line, 10);
-  ck_assert_str_eq(report.findings[0].file, "some/kernel.cu");
-  ck_assert_uint_eq(report.findings[0].line, 42);
+  ck_assert_uint_eq(report.count, 3);
+  for (unsigned i = 0; i < 3; i++) {
+    const tf_sim_finding *f = &report.findings[i];
+    ck_assert_uint_eq(f->ptx_line, 10 + 2 * i);
+    ck_assert_str_eq(f->file, "some/kernel.cu");
+    ck_assert_uint_eq(f->line, i == 2 ? 43 : 42);
+    ck_assert_int_eq(f->near, i == 1); /* of line 0: the compiler moved it */
+    ck_assert_msg(strstr(f->text, " after the end of 'p', 16 bytes at "), "%s", f->text);
+  }
   tf_sim_report_free(&report);
 }
 END_TEST
