@@ -87,6 +87,20 @@ static bool load_shape(tf_context *context, reduction *r, unsigned rank, const t
   return true;
 }
 
+/* Neighbouring axes that are both reduced are one: what a factor of theirs would be split into disappears all the same. */
+static void join_reduced(reduction *r) {
+  int below = -1;
+  for (int i = (int)r->rank - 1; i >= 0; i--) {
+    if (r->extent[i] == 1) continue;
+    if (r->reduced[i] && below >= 0) {
+      if (r->extent[i] != INT64_MAX) r->extent[i] *= r->extent[below]; /* no overflow: their product was counted */
+      r->step[i] = r->step[below];
+      r->extent[below] = 1;
+    }
+    below = r->reduced[i] ? i : -1;
+  }
+}
+
 static void derive_result(reduction *r) {
   int64_t product = 1;
   for (unsigned i = r->rank; i-- > 0;) {
@@ -176,6 +190,7 @@ tf_status tf_layout_reduced(tf_context *context, const tf_layout *layout, unsign
     for (unsigned i = 0; i < rank && r.numel; i++)
       r.numel = tf_dim_product(context, r.numel, shape[i]);
     if (!r.numel) return tf_refuse(context, reason, "the shape has too many elements"), TF_VERIFY;
+    join_reduced(&r);
     derive_result(&r);
     if (!reduce_shard(context, layout, &r, &result, reason)) return TF_VERIFY;
   }

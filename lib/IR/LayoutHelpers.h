@@ -17,7 +17,7 @@ TF_NODISCARD tf_status tf_layout_spread(tf_context *context, const tf_mesh *mesh
  * (negative ones count from the end): the result has extent 1 there. Null in *out for null and plain layouts. The offsets
  * are decomposed over C order of the shape (no strides, or a Split of stride 0: C order of the domain); factors on reduced
  * axes disappear, their mesh axes and Partial ones become Broadcast, extent-1 factors vanish, strides are re-derived for C
- * order of the result. TF_VERIFY where a factor straddles axes of the shape, for symbolic extents, axes out of range, and
+ * order of the result. TF_VERIFY where a factor straddles axes that are not all reduced, for symbolic extents, axes out of range, and
  * layouts that do not fit the shape. */
 TF_NODISCARD tf_status tf_layout_reduced(tf_context *context, const tf_layout *layout, unsigned rank,
                                          const tf_dim *const *shape, unsigned axis_count, const int64_t *axes,
