@@ -37,15 +37,20 @@ COLUMNS = ("registers", "spill", "stack", "shared", "local", "vec128", "mma", "l
 
 # Static numbers, run-time extents (4, or the least beyond, if not said) and the kernel, for those whose defaults are no fair case.
 CASES = {
+    "conv2d": [{"dims": {"N": 1, "H": 3, "W": 70, "O": 1}}],
     "flash_attention": [{"dims": {"H": 2, "Q": 200, "S": 200}}, {"define": {"CAUSAL": 1}, "dims": {"H": 2, "Q": 200, "S": 200}}],
+    "histogram": [{"dims": {"N": 300000}}],
+    "jacobi": [{"dims": {"H": 50, "W": 70}}],
     "matmul_any": [{"dims": {"M": 200, "N": 25, "K": 17}}],
     "matmul_pipeline": [{"dims": {"M": 1, "N": 2}}, {"define": {"F16": 1}, "dims": {"M": 1, "N": 2}}],
     "matmul_i8": [{"dims": {"M": 1, "N": 2}}],
     "matmul_fp8": [{"dims": {"M": 1, "N": 2}}],
+    "matmul_w4": [{"dims": {"M": 40, "N": 2, "K": 4}}],
     "producer_consumer": [{"dims": {"S": 9}}],
     "reduce_cols": [{"dims": {"M": 100, "N": 80}}],
     "reduce_rows": [{"dims": {"M": 20, "N": 300}}],
     "rms_norm_matmul": [{"dims": {"M": 100, "N": 1}}],
+    "selective_scan": [{"dims": {"L": 50, "C": 30}}],
     "softmax": [{"dims": {"N": 500}}],
     "softmax_dispatch": [{"kernel": "narrow", "dims": {"N": 101}}, {"kernel": "medium", "dims": {"N": 1000}}, {"kernel": "wide", "dims": {"N": 3000}}],
     "split_k": [{"dims": {"M": 1, "N": 2}}],
@@ -87,6 +92,7 @@ def assemble(ptx, kernel, arch, scratch):
 
 def ptx_code(ptx, kernel):
     """The kernel's body as ('label', name) and ('insn', text), in order."""
+    ptx = re.sub(r"\}\s*// end inline asm", "", ptx)  # the brace of a block of its own, no function's
     body = re.split(rf"\.entry\s+{kernel}\b", ptx)[1]
     body = re.split(r"\n\}", body)[0]
     text = re.sub(r"//.*|/\*.*?\*/", "", body)

@@ -8,7 +8,7 @@ import sys
 
 llc, ptxas, scratch, kernels = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 scratch.mkdir(parents=True, exist_ok=True)
-SCALAR = {"relay", "softmax_dispatch"}  # one element a thread, rows of any width
+SCALAR = {"jacobi", "relay", "selective_scan", "softmax_dispatch"}  # one element a thread, rows of any width
 
 for source in sorted(kernels.glob("*.tir")):
     variants = [[], ["-D", "CAUSAL=1"]] if source.stem == "flash_attention" else [[]]
