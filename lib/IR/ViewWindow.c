@@ -157,7 +157,10 @@ static bool set_extents(tf_view_work *work, unsigned rank, const tf_dim *const *
 /* One start counts through the source in C order, so that order has to walk the storage in equal steps. */
 static bool window_flat(tf_view_work *work, const tf_view_request *request) {
   tf_view_mode modes[TF_MAX_ALL_MODES];
-  if (request->clip || work->clip_count) return VIEW_FAIL(work, VIEW_CLIP_RESHAPE, "a flat start");
+  if (request->clip || work->clip_count)
+    return VIEW_FAIL(work, VIEW_CLIP_RESHAPE,
+                     work->rank == 1 ? "a window of more axes than its source"
+                                     : "one flat start, instead of one for each axis of the source,");
   if (tf_view_all_modes(work, modes) != 1) return VIEW_FAIL(work, VIEW_FLAT_START, tf_view_print_axes(work));
   tf_view_axis whole = {.extent = modes[0].extent};
   tf_dim const *source = tf_view_rows(work, 0);

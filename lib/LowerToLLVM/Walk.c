@@ -8,6 +8,7 @@
  * Chunks lie along one local digit: the one that needs the fewest accesses to memory. Registers do not care about order, so they
  * never decide unless nothing else is there. */
 #include "LowerToLLVM/AccessImpl.h"
+#include "LowerToLLVM/Project.h"
 #include "LowerToLLVM/Walk.h"
 
 #include "IR/DimImpl.h"
@@ -165,10 +166,11 @@ static double cost_along(tf_lowering *lowering, const tf_walk *walk, unsigned in
   return cost;
 }
 
-static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
+/* Returns the accesses for each element. */
+static double choose_chunks(tf_lowering *lowering, tf_walk *walk) {
   walk->inner = 0;
   walk->width = 1;
-  if (walk->driver.local_count == 0) return;
+  if (walk->driver.local_count == 0) return 0;
   unsigned best = 0;
   double least = 0;
   for (unsigned i = 0; i < walk->driver.local_count; i++) {
@@ -183,11 +185,7 @@ static void choose_chunks(tf_lowering *lowering, tf_walk *walk) {
   walk->width = best;
   if (best <= 1) walk->inner = 0;
   if (best == 0 || (best == 1 && walk->has_registers)) walk->width = register_width(walk);
-}
-
-/* ---- Loops ---- */
-static int64_t chunk_count(const tf_driver *driver, unsigned width) {
-  return driver->count < 0 ? INT64_MAX : driver->count / width;
+  return least;
 }
 
 static void renumber(tf_lowering *lowering, tf_walk *walk) {
@@ -195,6 +193,33 @@ static void renumber(tf_lowering *lowering, tf_walk *walk) {
   tf_access_of(lowering, &walk->destination, &walk->driver, &walk->store);
   for (unsigned i = 0; i < walk->source_count; i++)
     if (!walk->sources[i].is_scalar) tf_access_of(lowering, &walk->sources[i].tensor, &walk->driver, &walk->loads[i]);
+}
+
+/* Whether a digit goes through an axis of the operand's memory and on through the next one. */
+static bool crosses_axes(const tf_walk *walk, const tf_access *access) {
+  for (unsigned i = 0; access->projection && i < walk->driver.local_count; i++)
+    if (!access->projection->steps[walk->driver.local[i]]) return true;
+  return false;
+}
+
+/* Digits that continue each other are one, which is good where memory goes on, too, and bad where a chunk should lie along their
+ * upper part: columns 8 apart and then the next row, in a tensor whose rows lie side by side. */
+static void cut_at_axes(tf_lowering *lowering, tf_walk *walk, double joined) {
+  bool crosses = crosses_axes(walk, &walk->store);
+  for (unsigned i = 0; i < walk->source_count; i++)
+    crosses = crosses || crosses_axes(walk, &walk->loads[i]);
+  const tf_driver before = walk->driver;
+  if (!crosses || !tf_driver_split_axes(lowering, &walk->driver)) return;
+  renumber(lowering, walk);
+  if (choose_chunks(lowering, walk) < joined) return;
+  walk->driver = before;
+  renumber(lowering, walk);
+  (void)choose_chunks(lowering, walk);
+}
+
+/* ---- Loops ---- */
+static int64_t chunk_count(const tf_driver *driver, unsigned width) {
+  return driver->count < 0 ? INT64_MAX : driver->count / width;
 }
 
 static void open_loops(tf_lowering *lowering, tf_walk *walk) {
@@ -320,13 +345,14 @@ bool tf_walk_plan(tf_lowering *lowering, const tf_tensor *destination, unsigned 
   *walk = (tf_walk){.destination = *destination, .source_count = source_count};
   for (unsigned i = 0; i < source_count; i++)
     walk->sources[i] = sources[i];
-  if (!choose_driver(lowering, walk, tf_access_of) && !choose_driver(lowering, walk, tf_access_varying) &&
-      !choose_overlap(lowering, walk)) {
+  bool plain = choose_driver(lowering, walk, tf_access_of);
+  if (!plain && !choose_driver(lowering, walk, tf_access_varying) && !choose_overlap(lowering, walk)) {
     tf_report(lowering->context, lowering->loc, LOWER_PAIRING);
     tf_lower_fail(lowering);
     return false;
   }
-  choose_chunks(lowering, walk);
+  double cost = choose_chunks(lowering, walk);
+  if (plain && walk->driver.ownership->mesh) cut_at_axes(lowering, walk, cost);
   deal(lowering, walk);
   walk->writer = tf_walk_writer(lowering, walk);
   return true;
