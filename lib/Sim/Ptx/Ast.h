@@ -169,7 +169,8 @@ typedef struct tf_ptx_func {
 
 typedef struct tf_ptx_loc {
   uint32_t file, line;
-  bool near; /* behind a .loc of line 0: the compiler made or moved the code, and the line is of what stands before it */
+  bool
+      near; /* behind a .loc of line 0: the compiler made or moved the code, and the line is of what stands before it */
 } tf_ptx_loc;
 
 typedef struct tf_ptx_module {
