@@ -18,6 +18,7 @@
 #include "LowerToLLVM/SharedMemory.h"
 
 #include "IR/DimImpl.h"
+#include "Verify/Calls.h"
 
 #define PARAMETER_ALIGNMENT 16 /* by contract; the runtime checks it */
 #define GRID_BARRIER_BYTES  4
@@ -160,6 +161,39 @@ static void bind_params(tf_lowering *lowering, unsigned count, const tf_kernel_p
   }
 }
 
+/* ---- Programmatic stream serialization ---- */
+typedef struct serialized {
+  const tf_module *module;
+  const tf_stmt *kernel;
+  bool found;
+} serialized;
+
+static void look_for_serialization(void *user, const tf_stmt *stmt, const tf_expr *symbol) {
+  serialized *search = user;
+  if (stmt->evaluate.op != TF_OP_LAUNCH || tf_module_find(search->module, symbol->symbol.name) != search->kernel)
+    return;
+  const tf_launch_attrs *attrs = stmt->evaluate.attrs[TF_ATTRIBUTE_LAUNCH_attrs].launch_attrs;
+  for (size_t i = 0; attrs && i < attrs->count; i++)
+    search->found |=
+        attrs->entries[i].kind == TF_LAUNCH_ATTR_PROGRAMMATIC_STREAM_SERIALIZATION && attrs->entries[i].values[0] != 0;
+}
+
+/* Some function launches the kernel so: then it may begin while the one before it on the stream still runs, and sees what
+ * that wrote only behind a wait. */
+static bool is_serialized(const tf_module *module, const tf_stmt *kernel) {
+  serialized search = {.module = module, .kernel = kernel};
+  for (unsigned i = 0; i < module->function_count; i++)
+    if (tf_function_is_host(module->functions[i]))
+      tf_for_each_call(module->functions[i], look_for_serialization, &search);
+  return search.found;
+}
+
+/* As text: the intrinsic does not keep accesses of memory behind it. */
+static void wait_for_predecessor(tf_lowering *lowering) {
+  if (tf_lower_require(lowering, "programmatic stream serialization", 90, 0, 78))
+    tf_lower_asm(lowering, NULL, "griddepcontrol.wait;", "~{memory}", 0, NULL, TF_ASM_EFFECT);
+}
+
 /* ---- Body ---- */
 static void lower_body(tf_lowering *lowering, const tf_stmt *function) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(lowering->llvm_function);
@@ -167,6 +201,7 @@ static void lower_body(tf_lowering *lowering, const tf_stmt *function) {
   LLVMPositionBuilder(lowering->entry_builder, entry, LLVMBuildBr(lowering->entry_builder, body));
   LLVMPositionBuilderAtEnd(lowering->builder, body);
   lowering->return_block = tf_lower_new_block(lowering, "return");
+  if (is_serialized(lowering->module->module, function)) wait_for_predecessor(lowering);
   tf_lower_stmt(lowering, function->function.body);
   tf_lower_enter_block(lowering, lowering->return_block);
   LLVMBuildRetVoid(lowering->builder);
