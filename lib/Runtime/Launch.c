@@ -11,7 +11,8 @@
 
 #include "Runtime/RuntimeImpl.h"
 
-#define MAX_PORTABLE_CLUSTER 8
+#define MAX_PORTABLE_CLUSTER 8  /* CTAs, on every device that has clusters */
+#define MAX_CLUSTER          16 /* on some, and for functions that say that they may */
 
 tf_status tf_launch_refuse(const tf_kernel *kernel, const tf_geometry *geometry, const char *format, ...) {
   char text[512];
@@ -92,6 +93,18 @@ static bool has_cluster(const tf_geometry *g) {
   return g->cluster[0] || g->cluster[1] || g->cluster[2];
 }
 
+/* An attribute that a function keeps, once: no later launch, of whatever thread, has to. The call waits for nothing, so the
+ * lock is held over it. */
+static tf_status set_once(tf_kernel *k, bool *done, CUfunction_attribute attribute, int value) {
+  tf_runtime *rt = k->program->runtime;
+  CUresult result = CUDA_SUCCESS;
+  pthread_mutex_lock(&rt->lock);
+  if (!*done) result = rt->driver.cuFuncSetAttribute(k->function, attribute, value);
+  *done = result == CUDA_SUCCESS;
+  pthread_mutex_unlock(&rt->lock);
+  return tf_runtime_check(rt, result, "cuFuncSetAttribute");
+}
+
 static tf_status check_cluster(tf_kernel *k, const tf_geometry *g) {
   const tf_mkernel *m = k->manifest;
   const int64_t *c = has_cluster(g) ? g->cluster : m && m->has_cluster ? m->cluster : NULL;
@@ -101,15 +114,15 @@ static tf_status check_cluster(tf_kernel *k, const tf_geometry *g) {
   if (c == g->cluster && m && m->has_cluster && memcmp(c, m->cluster, sizeof m->cluster) != 0)
     return tf_launch_refuse(k, g, "another cluster than the one that the kernel requires");
   if (c[0] <= 0 || c[1] <= 0 || c[2] <= 0) return tf_launch_refuse(k, g, "a cluster with an extent of 0");
-  if (c[0] > MAX_PORTABLE_CLUSTER || c[1] > MAX_PORTABLE_CLUSTER || c[2] > MAX_PORTABLE_CLUSTER ||
-      product(c) > MAX_PORTABLE_CLUSTER)
+  if (c[0] > MAX_CLUSTER || c[1] > MAX_CLUSTER || c[2] > MAX_CLUSTER || product(c) > MAX_CLUSTER)
     return tf_launch_refuse(k, g, "a cluster of (%" PRId64 ", %" PRId64 ", %" PRId64 ") CTAs, the limit is %d", c[0],
-                            c[1], c[2], MAX_PORTABLE_CLUSTER);
+                            c[1], c[2], MAX_CLUSTER);
   for (int i = 0; i < 3; i++)
     if (g->grid[i] % c[i] != 0)
       return tf_launch_refuse(k, g, "grid.%c is %" PRId64 ", no multiple of the cluster's %" PRId64, "xyz"[i],
                               g -> grid[i], c[i]);
-  return TF_OK;
+  if (product(c) <= MAX_PORTABLE_CLUSTER) return TF_OK;
+  return set_once(k, &k->large_clusters, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
 }
 
 /* Older devices do not know it, and their drivers disagree on what to say. */
@@ -137,18 +150,10 @@ static tf_status refuse_shared(tf_kernel *k, const tf_geometry *g, int64_t bytes
       bytes, k->static_shared, bytes - k->static_shared, limit, list);
 }
 
-/* Raises the function's limit to all that the device has, once: no later launch, of whatever thread, has to. The call
- * waits for nothing, so the lock is held over it. */
+/* Raises the function's limit to all that the device has. */
 static tf_status opt_in(tf_kernel *k) {
-  tf_runtime *rt = k->program->runtime;
-  int most = (int)rt->info.shared_per_block_optin - k->static_shared;
-  CUresult result = CUDA_SUCCESS;
-  pthread_mutex_lock(&rt->lock);
-  if (!k->opted_in)
-    result = rt->driver.cuFuncSetAttribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most);
-  k->opted_in = result == CUDA_SUCCESS;
-  pthread_mutex_unlock(&rt->lock);
-  return tf_runtime_check(rt, result, "cuFuncSetAttribute");
+  int most = (int)k->program->runtime->info.shared_per_block_optin - k->static_shared;
+  return set_once(k, &k->opted_in, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most);
 }
 
 static tf_status prepare_shared(tf_kernel *k, const tf_geometry *g) {

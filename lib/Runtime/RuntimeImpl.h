@@ -60,10 +60,11 @@ struct tf_kernel {
   const tf_mkernel *manifest; /* null: a kernel of a bare PTX */
   const char *name;           /* for messages */
   CUfunction function;
-  int static_shared; /* bytes */
-  int max_threads;   /* of a block, as the function was compiled */
-  bool opted_in;     /* dynamic shared memory up to the device's limit is allowed; under the lock */
-  tf_kernel *next;   /* list of the bare kernels, which own name */
+  int static_shared;   /* bytes */
+  int max_threads;     /* of a block, as the function was compiled */
+  bool opted_in;       /* dynamic shared memory up to the device's limit is allowed; under the lock */
+  bool large_clusters; /* likewise, of more than 8 CTAs */
+  tf_kernel *next;     /* list of the bare kernels, which own name */
 };
 
 struct tf_entry {

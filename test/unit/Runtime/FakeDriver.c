@@ -355,7 +355,8 @@ static CUresult do_cuFuncGetAttribute(int *value, CUfunction_attribute attribute
 
 static CUresult do_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   (void)function;
-  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) return CUDA_ERROR_INVALID_VALUE;
+  bool clusters = attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED && value == 1;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && !clusters) return CUDA_ERROR_INVALID_VALUE;
   pthread_mutex_lock(&lock);
   fake.func_set_count++;
   fake.func_set_value = value;

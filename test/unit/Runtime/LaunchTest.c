@@ -199,8 +199,14 @@ START_TEST(clusters) {
   fake.launch_count = 0;
   c.cluster[1] = 4;
   expect_refused(launch_raw("bare", &c), "kernel 'bare': grid.y is 6, no multiple of the cluster's 4");
+  c.cluster[0] = 4;
   c.cluster[1] = 6;
-  expect_refused(launch_raw("bare", &c), "kernel 'bare': a cluster of (2, 6, 1) CTAs, the limit is 8");
+  expect_refused(launch_raw("bare", &c), "kernel 'bare': a cluster of (4, 6, 1) CTAs, the limit is 16");
+  fake.func_set_count = 0;
+  c.cluster[0] = 2; /* more than every device has: the function says that it may, once */
+  for (int i = 0; i < 2; i++)
+    ck_assert_msg(launch_raw("bare", &c) == TF_OK, "%s", tf_runtime_message(rt));
+  ck_assert(fake.func_set_count == 1 && fake.func_set_value == 1 && fake.launches[1].cluster[1] == 6);
   c.cluster[1] = 0;
   expect_refused(launch_raw("bare", &c), "kernel 'bare': a cluster with an extent of 0");
 }
