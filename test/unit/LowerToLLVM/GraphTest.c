@@ -350,6 +350,37 @@ START_TEST(windows) {
 }
 END_TEST
 
+/* A prepared call, run three times into one graph, with other addresses and another scalar in between; setters afterwards
+ * change nothing in the graph. */
+START_TEST(prepared_calls) {
+  int32_t in[3][N], out[3][N], elsewhere[N];
+  const tf_entry *entry = NULL;
+  tf_prepared_call *call = NULL;
+  tensor x = make(in[0], N, 0), y = make(out[0], N, 0);
+  OK(tf_program_entry(program, "around", &entry));
+  OK(tf_entry_prepare(entry, (tf_argument[]){of(&x, true), number(0), of(&y, true)}, 3, &call));
+  begin((CUstreamCaptureMode)_i);
+  for (int k = 0; k < 3; k++) {
+    tf_argument rounds = number(k + 1);
+    OK(tf_prepared_call_set_pointers(call, 2, (unsigned[]){0, 2}, (void *[]){in[k], out[k]}));
+    OK(tf_prepared_call_set_scalar(call, 1, &rounds));
+    OK(tf_prepared_call_run(call, stream));
+  }
+  end();
+  OK(tf_prepared_call_set_pointers(call, 2, (unsigned[]){0, 2}, (void *[]){elsewhere, elsewhere}));
+  for (int round = 0; round < ROUNDS; round++) {
+    randomize(in[0], 3 * N);
+    memset(out, 0x5a, sizeof out);
+    run();
+    for (int k = 0; k < 3; k++)
+      for (int i = 0; i < N; i++)
+        ck_assert_int_eq(out[k][i], in[k][i] + (k + 1) * k + 3 * (k + 1));
+  }
+  drop();
+  tf_prepared_call_destroy(call);
+}
+END_TEST
+
 /* Two calls in one graph, of kernels that bring their counters; the graph beside plain launches on another stream. */
 START_TEST(grid_barriers) {
   int32_t in[4][32], out[4][32], other[4][32];
@@ -514,6 +545,7 @@ int main(void) {
   tcase_add_loop_test(c, host_copies, 0, 3);
   tcase_add_test(c, host_temporaries);
   tcase_add_test(c, windows);
+  tcase_add_loop_test(c, prepared_calls, 0, 3);
   tcase_add_test(c, grid_barriers);
   tcase_add_loop_test(c, other_calls, 0, 3);
   tcase_add_test(c, loads);

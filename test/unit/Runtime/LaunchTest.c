@@ -207,6 +207,7 @@ START_TEST(clusters) {
   for (int i = 0; i < 2; i++)
     ck_assert_msg(launch_raw("bare", &c) == TF_OK, "%s", tf_runtime_message(rt));
   ck_assert(fake.func_set_count == 1 && fake.func_set_value == 1 && fake.launches[1].cluster[1] == 6);
+  fake.launch_count = 0;
   c.cluster[1] = 0;
   expect_refused(launch_raw("bare", &c), "kernel 'bare': a cluster with an extent of 0");
 }

@@ -142,6 +142,33 @@ START_TEST(calls) {
 }
 END_TEST
 
+START_TEST(prepared_calls) {
+  const tf_entry *entry = entry_of("half");
+  tf_prepared_call *call = (tf_prepared_call *)&untouched;
+  tf_argument none[2] = {{.kind = TF_ARGUMENT_TENSOR}, {.kind = TF_ARGUMENT_TENSOR}};
+  IS(tf_entry_prepare(NULL, none, 2, &call), INVALID_ARGUMENT);
+  IS(tf_entry_prepare(entry, NULL, 2, &call), INVALID_ARGUMENT);
+  IS(tf_entry_prepare(entry, none, 2, NULL), INVALID_ARGUMENT);
+  IS(tf_entry_prepare(entry, none, 2, &call), LAUNCH);
+  NOT_WRITTEN(call);
+  IS(tf_prepared_call_run(NULL, NULL), INVALID_ARGUMENT);
+  IS(tf_prepared_call_set_pointers(NULL, 0, NULL, NULL), INVALID_ARGUMENT);
+  IS(tf_prepared_call_set_scalar(NULL, 0, none), INVALID_ARGUMENT);
+  tf_prepared_call_destroy(NULL);
+  test_tensor p, q;
+  tensor_at(&p, 0x1000000, kDLFloat, 32, 2, 2, 512);
+  tensor_at(&q, 0x2000000, kDLFloat, 32, 2, 2, 512);
+  IS(tf_entry_prepare(entry, (tf_argument[]){of_tensor(&p), of_tensor(&q)}, 2, &call), OK);
+  IS(tf_prepared_call_set_pointers(call, 1, NULL, NULL), INVALID_ARGUMENT);
+  IS(tf_prepared_call_set_pointers(call, 1, &(unsigned){UINT32_MAX}, (void *[]){NULL}), LAUNCH);
+  IS(tf_prepared_call_set_pointers(call, 1, &(unsigned){0}, (void *[]){NULL}), LAUNCH);
+  IS(tf_prepared_call_set_scalar(call, 0, NULL), INVALID_ARGUMENT);
+  IS(tf_prepared_call_set_scalar(call, 2, &(tf_argument){.kind = TF_ARGUMENT_INT}), LAUNCH);
+  IS(tf_prepared_call_run(call, NULL), OK);
+  tf_prepared_call_destroy(call);
+}
+END_TEST
+
 START_TEST(launches) {
   tf_kernel *kernel = kernel_of("wide"), *bare = kernel_of("bare");
   tf_launch_config config = TF_LAUNCH_CONFIG_INIT;
@@ -223,6 +250,7 @@ int main(void) {
   tcase_add_test(c, programs);
   tcase_add_test(c, entries);
   tcase_add_test(c, calls);
+  tcase_add_test(c, prepared_calls);
   tcase_add_test(c, launches);
   tcase_add_test(c, no_device);
   return run_case("public", c);
