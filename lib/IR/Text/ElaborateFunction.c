@@ -68,7 +68,7 @@ static bool read_rest(annotation *a, const tf_node *node) {
 tf_value tf_eval_tensor(tf_elab *e, const tf_node *node, bool is_const) {
   const tf_node *index = node->subscript.index;
   annotation a = {.e = e, .storage = TF_STORAGE_GMEM};
-  if (index->kind != TF_NODE_TUPLE || index->parenthesised || index->list.count < 2 || index->list.count > 4) {
+  if (index->kind != TF_NODE_TUPLE || index->list.count < 2 || index->list.count > 4) {
     if (index->kind != TF_NODE_ERROR) tf_report(e->context, node->loc, TENSOR_FORM);
     return TF_VALUE_OF_ERROR;
   }
