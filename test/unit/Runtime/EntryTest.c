@@ -168,6 +168,26 @@ START_TEST(formulas_can_fail) {
 }
 END_TEST
 
+/* An output's extents may be given by those of the tensors before it. */
+START_TEST(outputs_by_extents_of_others) {
+  load_changed("{\"name\": \"q\", \"kind\": \"tensor\", \"dtype\": \"f32\", \"shape\": [{\"var\": \"S\"}, 512]",
+               "{\"name\": \"q\", \"kind\": \"tensor\", \"dtype\": \"f32\", \"shape\": [{\"shape_of\": \"p\", "
+               "\"axis\": 0}, 512]");
+  DLTensor out = {0};
+  tensor_at(&x, 0x1000000, kDLFloat, 32, 2, 11, 512);
+  tf_argument arguments[] = {of_tensor(&x), {.kind = TF_ARGUMENT_OUTPUT, .value.output = &out}};
+  ck_assert_msg(tf_entry_call(entry_of("half"), NULL, arguments, 2) == TF_OK, "%s", tf_runtime_message(rt));
+  ck_assert(out.ndim == 2 && out.shape[0] == 11 && out.shape[1] == 512);
+  ck_assert_int_eq(tf_tensor_free(rt, &out), TF_OK);
+  y = x;
+  y.t.shape = y.shape;
+  y.shape[0] = 12;
+  arguments[1] = of_tensor(&y);
+  ck_assert_int_eq(tf_entry_call(entry_of("half"), NULL, arguments, 2), TF_LAUNCH);
+  ck_message("half: argument 'q': axis 0 has extent 12, expected 11 (shape_of(p, 0))");
+}
+END_TEST
+
 START_TEST(lookups) {
   const tf_entry *e = NULL;
   ck_assert_int_eq(tf_program_entry(program, "nope", &e), TF_INVALID_ARGUMENT);
@@ -245,6 +265,7 @@ int main(void) {
   tcase_add_test(c, windows_keep_the_alignment);
   tcase_add_test(c, windows_keep_the_alignment_through_calls);
   tcase_add_test(c, formulas_can_fail);
+  tcase_add_test(c, outputs_by_extents_of_others);
   tcase_add_test(c, lookups);
   tcase_add_test(c, many_parameters);
   return run_case("entry", c);
