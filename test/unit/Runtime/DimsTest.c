@@ -183,6 +183,7 @@ END_TEST
 
 int main(void) {
   TCase *c = tcase_create("dims");
+  tcase_set_timeout(c, 60);
   tcase_add_test(c, floor_rules);
   tcase_add_test(c, overflow_is_an_error);
   tcase_add_test(c, many_operands_and_text);
