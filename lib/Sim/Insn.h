@@ -3,7 +3,9 @@
  * How to add a family (or a row to one):
  *  1. Insn/Families.def: one line FAMILY(Name); CMake picks up Insn/Name.c by itself.
  *  2. Insn/Name.def: one INSN(opcode, modifiers, operands, isa, sm, class, flags, select) per form.
- *     modifiers: slots in PTX order, alternatives by |, optional ones end in ?      "sat? s32"  "rn|rz? ftz? f32"
+ *     modifiers: slots in the manual's order, alternatives by |, optional ones end in ?   "sat? s32"  "rn|rz? ftz? f32"
+ *                A text may write them in any order, as ptxas reads them; types, state spaces and layouts keep their
+ *                order among themselves. A slot that ends in ! belongs to the opcode and stands behind it: "lo! s32".
  *     operands:  d destination, s source, then a type: an index into the form's types (d0 s1) or a name (du32 sb64);
  *                w doubles the width (dw0), r lets the register be wider (dr0 sr0); D and S are brace lists (D0 Sb32);
  *                p for the type is a predicate (dp sp), e a list's element (De: the first type divided by
@@ -132,12 +134,14 @@ enum {
   TF_INSN_MEET = 32,   /* gather without data: members may be at other such instructions (bar.warp.sync) */
   TF_INSN_UNSYNC = 64, /* collective without .sync: sm_70 and younger have it up to PTX 6.3 only */
   TF_INSN_EXACT = 128, /* of one architecture: the target must end in 'a' */
+  TF_INSN_KIN = 256,   /* younger targets lack it: the target must be of the row's family, as sm_103 is of sm_100's */
 };
 
 struct tf_row {
   const char *opcode, *mods, *operands;
   uint16_t isa, sm;
-  uint8_t cls, flags;
+  uint8_t cls;
+  uint16_t flags;
   tf_handler (*select)(tf_form *form);
 };
 

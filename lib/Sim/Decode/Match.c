@@ -1,4 +1,4 @@
-/* Finding the row of a statement: its modifiers against the rows' slots, left to right. */
+/* Finding the row of a statement: each slot of a row takes one of its modifiers. */
 #include "Sim/Decode/Decode.h"
 
 #include <stdarg.h>
@@ -47,11 +47,11 @@ const tf_row *const *tf_row_find(const tf_device *device, const char *opcode, si
   return *count ? &device->rows[lo] : NULL;
 }
 
-/* One slot of a pattern: [text, text+length), optional with a trailing '?'. */
+/* One slot of a pattern: [text, text+length), optional with a trailing '?', part of the opcode with a trailing '!'. */
 typedef struct slot {
   const char *text;
   size_t length;
-  bool optional;
+  bool optional, name;
 } slot;
 
 static slot next_slot(const char **at) {
@@ -60,9 +60,11 @@ static slot next_slot(const char **at) {
   slot s = {.text = *at};
   while (**at && **at != ' ')
     ++*at;
-  s.length = (size_t)(*at - s.text);
-  s.optional = s.length && s.text[s.length - 1] == '?';
-  if (s.optional) s.length--;
+  const char *end = *at;
+  s.name = end > s.text && end[-1] == '!';
+  end -= s.name;
+  s.optional = end > s.text && end[-1] == '?';
+  s.length = (size_t)(end - s.optional - s.text);
   return s;
 }
 
@@ -77,31 +79,72 @@ static bool slot_has(slot s, const char *mod) {
   return false;
 }
 
-/* True when all modifiers fit; else *reached is how many did and *expected the slot that refused the next one. */
-static bool match_mods(const tf_row *row, const tf_ptx_stmt *stmt, tf_form *form, uint32_t *reached, slot *expected) {
-  const char *at = row->mods;
-  *form = (tf_form){.row = row};
-  for (*reached = 0;;) {
-    slot s = next_slot(&at);
-    if (s.length == 0) {
-      expected->length = 0;
-      return *reached == stmt->mod_count;
-    }
-    const char *mod = *reached < stmt->mod_count ? stmt->mods[*reached] : NULL;
-    bool here = mod && slot_has(s, mod);
-    *expected = s;
-    if (!here && !s.optional) return false;
-    if (form->slot_count == TF_FORM_MODS) return false;
-    form->mods[form->slot_count++] = here ? mod : NULL;
-    if (!here) continue;
-    tf_type type = tf_type_from_name(mod, strlen(mod));
-    if (type != TF_T_NONE && form->type_count < TF_FORM_TYPES) form->types[form->type_count++] = type;
-    ++*reached;
+/* Modifiers of one of these kinds keep their order among themselves; otherwise any order says the same. */
+typedef enum kind { KIND_OTHER, KIND_TYPE, KIND_SPACE, KIND_LAYOUT } kind;
+
+/* The statement's modifiers, looked up once for all rows. */
+typedef struct spelling {
+  const tf_ptx_stmt *stmt;
+  kind kinds[TF_PTX_MODS];
+  tf_type types[TF_PTX_MODS]; /* TF_T_NONE where it is no type */
+} spelling;
+
+static kind kind_of(const char *mod, tf_type type) {
+  static const char spaces[] = "global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func";
+  if (type != TF_T_NONE) return KIND_TYPE;
+  if (slot_has((slot){.text = spaces, .length = sizeof spaces - 1}, mod)) return KIND_SPACE;
+  return strcmp(mod, "row") == 0 || strcmp(mod, "col") == 0 ? KIND_LAYOUT : KIND_OTHER;
+}
+
+static void spell(const tf_ptx_stmt *stmt, spelling *out) {
+  out->stmt = stmt;
+  for (uint32_t i = 0; i < stmt->mod_count; i++) {
+    out->types[i] = tf_type_from_name(stmt->mods[i], strlen(stmt->mods[i]));
+    out->kinds[i] = kind_of(stmt->mods[i], out->types[i]);
   }
 }
 
-static bool fail_mods(tf_decoder *d, uint32_t reached, slot expected) {
+/* Index of the modifier that the slot takes; one whose kind has an order is not passed over. */
+static uint32_t take_mod(const spelling *m, slot s, uint32_t used) {
+  uint32_t passed = 0;
+  for (uint32_t i = 0; i < m->stmt->mod_count; i++) {
+    if (used >> i & 1) continue;
+    if (s.name && used != (1u << i) - 1) break;
+    if (slot_has(s, m->stmt->mods[i]) && !(passed >> m->kinds[i] & 1)) return i;
+    if (m->kinds[i] != KIND_OTHER) passed |= 1u << m->kinds[i];
+  }
+  return UINT32_MAX;
+}
+
+/* Index of the first modifier that did not fit. */
+static uint32_t first_left(uint32_t used) {
+  return (uint32_t)__builtin_ctz(~used);
+}
+
+/* True when all modifiers fit; else *used are those that did and *expected the first slot that needs one more. */
+static bool match_mods(const tf_row *row, const spelling *m, tf_form *form, uint32_t *used, slot *expected) {
+  const char *at = row->mods;
+  *form = (tf_form){.row = row};
+  *used = 0;
+  *expected = (slot){0};
+  bool fits = true;
+  for (slot s = next_slot(&at); s.length; s = next_slot(&at)) {
+    uint32_t i = take_mod(m, s, *used);
+    bool here = i != UINT32_MAX;
+    if (!here && !s.optional && fits) *expected = s;
+    fits &= here || s.optional;
+    if (form->slot_count == TF_FORM_MODS) return false;
+    form->mods[form->slot_count++] = here ? m->stmt->mods[i] : NULL;
+    if (!here) continue;
+    if (m->types[i] != TF_T_NONE && form->type_count < TF_FORM_TYPES) form->types[form->type_count++] = m->types[i];
+    *used |= 1u << i;
+  }
+  return fits && *used == (1u << m->stmt->mod_count) - 1;
+}
+
+static bool fail_mods(tf_decoder *d, uint32_t used, slot expected) {
   const tf_ptx_stmt *s = d->stmt;
+  uint32_t reached = first_left(used);
   char token[80];
   if (reached < s->mod_count)
     (void)snprintf(token, sizeof token, ".%s", s->mods[reached]);
@@ -126,33 +169,74 @@ static bool check_needs(tf_decoder *d, const char *what, unsigned isa, unsigned 
   return true;
 }
 
-/* True when the statement's modifiers begin with those of `first`. */
-static bool begins(const tf_ptx_stmt *s, const char *first) {
-  for (uint32_t i = 0;; i++) {
-    slot want = next_slot(&first);
+/* True when the statement has the modifiers. */
+static bool has_all(const tf_ptx_stmt *s, const char *mods) {
+  for (;;) {
+    slot want = next_slot(&mods);
     if (want.length == 0) return true;
-    if (i == s->mod_count || !slot_has(want, s->mods[i])) return false;
+    uint32_t i = 0;
+    while (i < s->mod_count && !slot_has(want, s->mods[i]))
+      i++;
+    if (i == s->mod_count) return false;
   }
 }
 
 /* Modifiers that are younger than the rows they stand in. */
 static bool check_modifiers(tf_decoder *d, const tf_row *row) {
   static const struct {
-    const char *opcodes, *first, *modifier;
+    const char *opcodes, *with, *modifier;
     unsigned isa, sm;
   } young[] = {
-#define M(opcodes, first, modifier, isa, sm) {opcodes, first, modifier, isa, sm},
+#define M(opcodes, with, modifier, isa, sm) {opcodes, with, modifier, isa, sm},
+#define X(opcodes, these, those)
+#define N(opcodes, these, those)
 #include "Sim/Decode/Modifiers.def"
 #undef M
+#undef X
+#undef N
   };
   bool memory = row->cls == TF_CLASS_MEMORY || row->cls == TF_CLASS_ATOMIC;
   char what[96];
   for (size_t i = 0; i < sizeof young / sizeof *young; i++) {
     const char *of = young[i].opcodes;
-    bool meant = *of ? slot_has((slot){of, strlen(of), false}, row->opcode) : memory;
-    if (!meant || !tf_form_has(&d->form, young[i].modifier) || !begins(d->stmt, young[i].first)) continue;
+    bool meant = *of ? slot_has((slot){.text = of, .length = strlen(of)}, row->opcode) : memory;
+    if (!meant || !tf_form_has(&d->form, young[i].modifier) || !has_all(d->stmt, young[i].with)) continue;
     (void)snprintf(what, sizeof what, "'.%s' on '%s'", young[i].modifier, row->opcode);
     if (!check_needs(d, what, young[i].isa, young[i].sm)) return false;
+  }
+  return true;
+}
+
+/* The first of the statement's modifiers that is one of these, or null. */
+static const char *one_of(const tf_ptx_stmt *s, const char *these) {
+  slot set = {.text = these, .length = strlen(these)};
+  for (uint32_t i = 0; i < s->mod_count; i++)
+    if (slot_has(set, s->mods[i])) return s->mods[i];
+  return NULL;
+}
+
+/* Modifiers that exclude or need each other. */
+static bool check_company(tf_decoder *d, const tf_row *row) {
+  static const struct {
+    const char *opcodes, *these, *those;
+    bool needs;
+  } rules[] = {
+#define M(opcodes, with, modifier, isa, sm)
+#define X(opcodes, these, those) {opcodes, these, those, false},
+#define N(opcodes, these, those) {opcodes, these, those, true},
+#include "Sim/Decode/Modifiers.def"
+#undef M
+#undef X
+#undef N
+  };
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    if (!slot_has((slot){.text = rules[i].opcodes, .length = strlen(rules[i].opcodes)}, row->opcode)) continue;
+    const char *one = one_of(d->stmt, rules[i].these), *other = one ? one_of(d->stmt, rules[i].those) : NULL;
+    if (!one || !other == !rules[i].needs) continue;
+    char token[80];
+    (void)snprintf(token, sizeof token, ".%s", one);
+    if (other) return tf_decode_fail(d, token, "'.%s' and '.%s' exclude each other on '%s'", one, other, row->opcode);
+    return tf_decode_fail(d, token, "'.%s' on '%s' needs one of %s", one, row->opcode, rules[i].those);
   }
   return true;
 }
@@ -168,7 +252,10 @@ static bool check_version(tf_decoder *d, const tf_row *row) {
   if ((row->flags & TF_INSN_EXACT) && m->target_suffix != 'a')
     return tf_decode_fail(d, row->opcode, "'%s' needs a target of one architecture such as sm_90a, the module has %s",
                           row->opcode, m->target_name);
-  return check_modifiers(d, row);
+  if ((row->flags & TF_INSN_KIN) && m->target / 10 != row->sm / 10)
+    return tf_decode_fail(d, row->opcode, "this form of '%s' is of sm_%ua and its family, the module has %s",
+                          row->opcode, row->sm, m->target_name);
+  return check_modifiers(d, row) && check_company(d, row);
 }
 
 static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
@@ -190,19 +277,19 @@ static bool try_row(tf_decoder *d, const tf_row *row, bool *mismatch) {
 /* Real instructions that this device does not run are told apart from misspelt ones. */
 static bool refuse_known(tf_decoder *d) {
   static const struct {
-    const char *opcode, *first, *what;
+    const char *opcode, *with, *what;
   } known[] = {
-#define U(opcode, first, what) {opcode, first, what},
+#define U(opcode, with, what) {opcode, with, what},
 #include "Sim/Decode/Unsupported.def"
 #undef U
   };
   const tf_ptx_stmt *s = d->stmt;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    if (strcmp(known[i].opcode, s->opcode) != 0 || !begins(s, known[i].first)) continue;
+    if (strcmp(known[i].opcode, s->opcode) != 0 || !has_all(s, known[i].with)) continue;
     char name[80];
     int n = snprintf(name, sizeof name, "%s", s->opcode);
-    for (const char *p = known[i].first; n > 0 && (size_t)n < sizeof name - 2 && *p; p++) {
-      if (p == known[i].first) name[n++] = '.';
+    for (const char *p = known[i].with; n > 0 && (size_t)n < sizeof name - 2 && *p; p++) {
+      if (p == known[i].with) name[n++] = '.';
       name[n++] = *p == ' ' ? '.' : *p;
       name[n] = '\0';
     }
@@ -223,15 +310,18 @@ bool tf_decode_match(tf_decoder *d) {
   if (!refuse_known(d)) return false;
   const tf_row *const *rows = tf_row_find(d->module->device, d->stmt->opcode, &count);
   if (!rows) return tf_decode_fail(d, d->stmt->opcode, "unknown instruction '%s'", d->stmt->opcode);
-  uint32_t best = 0, reached;
+  spelling mods;
+  spell(d->stmt, &mods);
+  uint32_t best = 0, used;
   slot expected = {0}, best_slot = {0};
-  bool matched = false;
+  bool matched = false, tried = false;
   const char *pattern = "";
   for (size_t turn = 0; turn < 2 * count; turn++) {
     size_t i = turn % count;
     if (in_reach(d, rows[i]) != (turn < count)) continue;
-    if (!match_mods(rows[i], d->stmt, &d->form, &reached, &expected)) {
-      if (reached >= best) best = reached, best_slot = expected;
+    if (!match_mods(rows[i], &mods, &d->form, &used, &expected)) {
+      if (!tried || first_left(used) >= first_left(best)) best = used, best_slot = expected;
+      tried = true;
       continue;
     }
     matched = true;

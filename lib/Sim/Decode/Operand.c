@@ -252,17 +252,15 @@ static bool special_value(tf_decoder *d, const tf_ptx_operand *o, unsigned width
   return true;
 }
 
-static bool register_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, unsigned width, bool relaxed,
-                           uint32_t *op, uint8_t *got) {
+static bool register_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, bool relaxed, uint32_t *op,
+                           uint8_t *got) {
   tf_type have = o->reg->type;
   if (o->value) return tf_decode_fail(d, o->name, "a register takes no offset here");
   if ((have == TF_T_pred) != (type == TF_T_pred))
     return tf_decode_fail(
         d, o->name, have == TF_T_pred ? "a predicate register cannot stand here" : "expected a predicate register");
   unsigned bytes = tf_type_bytes(have), want = tf_type_bytes(type);
-  bool fits = type == TF_T_pred || (relaxed ? bytes >= want : slot_width(have) == width);
-  /* 16-bit operations keep the upper half of their slot clear; a 32-bit register must not pose as one. */
-  if (!relaxed && type != TF_T_pred && (bytes == 2) != (want == 2) && want >= 2) fits = false;
+  bool fits = type == TF_T_pred || (relaxed ? bytes >= want : bytes == want);
   if (!fits)
     return tf_decode_fail(d, o->name, "register '%s' is .%s, the instruction takes %u bits here", o->name,
                           tf_type_name(have), want * 8);
@@ -286,7 +284,7 @@ bool tf_decode_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, unsig
     *op = tf_decode_const(d, width, bits);
     return *op != TF_NO_OPERAND;
   case TF_OP_NAME:
-    if (o->reg) return register_value(d, o, type, width, relaxed, op, got);
+    if (o->reg) return register_value(d, o, type, relaxed, op, got);
     if ((o->var || o->func) && !opcode_among(d, takers))
       return tf_decode_fail(d, o->name, "'%s' takes registers; an address is moved to one first", d->stmt->opcode);
     if (o->var) return var_address(d, o, width, (uint64_t)o->value, op);
@@ -314,12 +312,10 @@ static bool decode_destination(tf_decoder *d, const tf_ptx_operand *o, const spe
   if (d->op_count < 64) d->written |= (uint64_t)1 << d->op_count;
   if (o->kind == TF_OP_SINK) return push(d, 0, (uint8_t)slot_width(s->type)); /* the frame's scratch slot */
   if (o->kind != TF_OP_NAME || !o->reg) return tf_decode_fail(d, o->name ? o->name : "", "expected a register");
-  unsigned width = slot_width(s->type) * (s->twice ? 2 : 1);
-  if (s->twice && tf_type_bytes(s->type) == 2) width = 4;
   uint32_t op;
   uint8_t got;
   tf_type type = s->twice ? (tf_type_bytes(s->type) == 2 ? TF_T_b32 : TF_T_b64) : s->type;
-  return register_value(d, o, type, width, s->relaxed, &op, &got) && push(d, op, got);
+  return register_value(d, o, type, s->relaxed, &op, &got) && push(d, op, got);
 }
 
 static bool decode_source(tf_decoder *d, const tf_ptx_operand *o, const spec *s) {
@@ -428,9 +424,9 @@ static bool decode_pair(tf_decoder *d, const tf_ptx_operand *o, const spec *left
   return decode_one(d, o, left) && push(d, 0, 4);
 }
 
-/* An operand of another kind than the pattern's: perhaps another row of the opcode takes it. */
-/* A predicate where an optional number may stand belongs to another row: cp.async with ignore-src. */
-static bool kind_fits(const spec *s, const tf_ptx_operand *o) {
+/* False for an operand of another kind than the pattern's: perhaps another row of the opcode takes it. Fragments of
+ * matrices are lists even of one register. A predicate where an optional number may stand belongs to another row: cp.async with ignore-src. */
+static bool kind_fits(const tf_row *row, const spec *s, const tf_ptx_operand *o) {
   if (s->optional && !s->predicate && o->kind == TF_OP_NAME && o->reg && o->reg->type == TF_T_pred) return false;
   switch (s->what) {
   case 'm':
@@ -439,7 +435,7 @@ static bool kind_fits(const spec *s, const tf_ptx_operand *o) {
     return o->kind == TF_OP_SINK;
   case 'D':
   case 'S':
-    return s->element ? o->kind == TF_OP_VEC : o->kind != TF_OP_ADDR;
+    return s->element || row->cls == TF_CLASS_MATRIX ? o->kind == TF_OP_VEC : o->kind != TF_OP_ADDR;
   default:
     return o->kind != TF_OP_ADDR && o->kind != TF_OP_VEC;
   }
@@ -473,7 +469,7 @@ bool tf_decode_operands(tf_decoder *d, const tf_row *row, bool *mismatch) {
     if (here) {
       spare -= left.optional;
       const tf_ptx_operand *o = &d->stmt->operands[i++];
-      if (!kind_fits(&left, o)) {
+      if (!kind_fits(row, &left, o)) {
         *mismatch = true;
         return false;
       }

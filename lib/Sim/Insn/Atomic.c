@@ -28,6 +28,18 @@ static uint64_t add_bf16(uint64_t a, uint64_t b) {
       tf_add_odd((double)tf_bf16_to_float((uint32_t)a & 0xFFFFu), (double)tf_bf16_to_float((uint32_t)b & 0xFFFFu));
   return tf_round_small(sum, tf_bf16_format, TF_RN);
 }
+/* -0 is less than +0; a NaN loses against a number. */
+static uint64_t lesser(uint64_t a, uint64_t b, bool max, bool bf16) {
+  a &= 0xFFFF, b &= 0xFFFF;
+  float x = bf16 ? tf_bf16_to_float((uint32_t)a) : tf_half_to_float((uint32_t)a);
+  float y = bf16 ? tf_bf16_to_float((uint32_t)b) : tf_half_to_float((uint32_t)b);
+  if (x != x) return y != y ? 0x7FFF : b;
+  if (y != y) return a;
+  return (x == y ? (a >> 15 & 1) != max : (x < y) != max) ? a : b;
+}
+static uint64_t lesser_two(uint64_t a, uint64_t b, bool max, bool bf16) {
+  return lesser(a, b, max, bf16) | lesser(a >> 16, b >> 16, max, bf16) << 16;
+}
 
 COMBINE(op_and, old &b)
 COMBINE(op_or, old | b)
@@ -49,11 +61,20 @@ COMBINE(op_add_f16, add_half(old, b))
 COMBINE(op_add_f16x2, add_half(old, b) | add_half(old >> 16, b >> 16) << 16)
 COMBINE(op_add_bf16, add_bf16(old, b))
 COMBINE(op_add_bf16x2, add_bf16(old, b) | add_bf16(old >> 16, b >> 16) << 16)
+COMBINE(op_min_f16, lesser(old, b, false, false))
+COMBINE(op_max_f16, lesser(old, b, true, false))
+COMBINE(op_min_f16x2, lesser_two(old, b, false, false))
+COMBINE(op_max_f16x2, lesser_two(old, b, true, false))
+COMBINE(op_min_bf16, lesser(old, b, false, true))
+COMBINE(op_max_bf16, lesser(old, b, true, true))
+COMBINE(op_min_bf16x2, lesser_two(old, b, false, true))
+COMBINE(op_max_bf16x2, lesser_two(old, b, true, true))
 
-static const combiner combiners[] = {op_and,     op_or,      op_xor,       op_exch,     op_cas,
-                                     op_add,     op_inc,     op_dec,       op_min_u,    op_max_u,
-                                     op_min_s32, op_max_s32, op_min_s64,   op_max_s64,  op_add_f32,
-                                     op_add_f64, op_add_f16, op_add_f16x2, op_add_bf16, op_add_bf16x2};
+static const combiner combiners[] = {
+    op_and,     op_or,        op_xor,       op_exch,      op_cas,      op_add,        op_inc,
+    op_dec,     op_min_u,     op_max_u,     op_min_s32,   op_max_s32,  op_min_s64,    op_max_s64,
+    op_add_f32, op_add_f64,   op_add_f16,   op_add_f16x2, op_add_bf16, op_add_bf16x2, op_min_f16,
+    op_max_f16, op_min_f16x2, op_max_f16x2, op_min_bf16,  op_max_bf16, op_min_bf16x2, op_max_bf16x2};
 enum {
   AND,
   OR,
@@ -74,7 +95,15 @@ enum {
   ADD_F16,
   ADD_F16X2,
   ADD_BF16,
-  ADD_BF16X2
+  ADD_BF16X2,
+  MIN_F16,
+  MAX_F16,
+  MIN_F16X2,
+  MAX_F16X2,
+  MIN_BF16,
+  MAX_BF16,
+  MIN_BF16X2,
+  MAX_BF16X2
 };
 
 #define SWAP(T)                                                                                                        \
@@ -173,6 +202,41 @@ HANDLER(atom_128) {
   w->spin = true;
 }
 
+/* ---- Vectors: lane by lane, element by element ---- */
+static uint32_t vector_element(const tf_warp *w, uint32_t operand, unsigned l) {
+  return ((const uint32_t *)tf_operand(w, operand))[l];
+}
+
+static void run_vector(tf_warp *w, const tf_insn *in, uint32_t mask, unsigned at, bool result) {
+  unsigned bytes = in->aux >> 8 & 0xFF, n = in->aux >> 24;
+  combiner op = combiners[in->aux & 0xFF];
+  bool changed = false;
+  tf_access a = {.mask = mask, .bytes = bytes * n, .kind = TF_ATOMIC, .space = in->space};
+  a.order = (uint8_t)(in->aux >> 16 & 15);
+  tf_access_addresses(w, in, in->ext[at], 0, in->imm[0], a.addr);
+  tf_access_resolve(w, in, &a);
+  if (w->watch) tf_check_access(w, in, &a);
+  unsigned start = w->launch->seed ? (unsigned)(w->cta->rng >> 37) % TF_LANES : 0;
+  for (unsigned i = 0; i < TF_LANES; i++) {
+    unsigned l = (i + start) % TF_LANES;
+    unsigned char *p = a.dense ? a.ptr[0] + l * a.bytes : a.ptr[l];
+    for (unsigned e = 0; e < n && LANE(mask, l); e++) {
+      uint64_t x = vector_element(w, in->ext[at + 1 + e], l), old = 0;
+      if (LANE(a.ok, l))
+        old = bytes == 2 ? swap_uint16_t(p + 2 * e, op, x, x, &changed) : swap_uint32_t(p + 4 * e, op, x, x, &changed);
+      if (result) EXT(uint32_t, e)[l] = (uint32_t)old;
+    }
+  }
+  w->worker->progress += changed;
+  w->spin = true;
+}
+HANDLER(atom_vector) {
+  run_vector(w, in, mask, in->aux >> 24, true);
+}
+HANDLER(red_vector) {
+  run_vector(w, in, mask, 0, false);
+}
+
 HANDLER(atom) {
   run(w, in, mask, 1, SLOT(void, 0));
 }
@@ -199,15 +263,35 @@ static int add_of(tf_type t) {
   }
 }
 
+static int extreme_of(tf_type t, bool max) {
+  switch (t) {
+  case TF_T_s32:
+    return MIN_S32 + max;
+  case TF_T_s64:
+    return MIN_S64 + max;
+  case TF_T_f16:
+    return MIN_F16 + max;
+  case TF_T_f16x2:
+    return MIN_F16X2 + max;
+  case TF_T_bf16:
+    return MIN_BF16 + max;
+  case TF_T_bf16x2:
+    return MIN_BF16X2 + max;
+  default:
+    return MIN_U + max;
+  }
+}
+
 static void encode(tf_form *f) {
   static const char *const names[] = {"and", "or", "xor", "exch", "cas", "add", "inc", "dec", "min", "max", NULL};
   tf_type t = f->types[0];
   int op = -1;
   for (unsigned slot = 0; op < 0; slot++) /* every row has one */
     op = tf_form_pick(f, slot, names);
-  if (op == ADD) op = add_of(t);
-  bool max = op == 9;
-  if (op == 8 || op == 9) op = t == TF_T_s32 ? MIN_S32 + max : t == TF_T_s64 ? MIN_S64 + max : MIN_U + max;
+  if (op == ADD)
+    op = add_of(t);
+  else if (op == 8 || op == 9)
+    op = extreme_of(t, op == 9);
   f->in->aux = (uint32_t)op | tf_type_bytes(t) << 8 | (TF_ORDER_STRONG | tf_form_order(f)) << 16;
 }
 SELECTOR(select_atom) {
@@ -218,6 +302,23 @@ SELECTOR(select_atom) {
 SELECTOR(select_red) {
   encode(f);
   return red;
+}
+
+/* aux: the number of elements in the upper byte. */
+static bool encode_vector(tf_form *f, unsigned list) {
+  unsigned n = tf_form_has(f, "v8") ? 8 : tf_form_has(f, "v4") ? 4 : 2;
+  encode(f);
+  f->in->aux |= n << 24;
+  if (f->in->space != TF_SPACE_GLOBAL && f->in->space != TF_SPACE_GENERIC) f->refusal = "vectors are in global memory";
+  if (f->count[list] != n || (strcmp(f->row->opcode, "atom") == 0 && f->count[0] != n))
+    f->refusal = "the list of registers does not match .v2, .v4 or .v8";
+  return !f->refusal;
+}
+SELECTOR(select_atom_vector) {
+  return encode_vector(f, 2) ? atom_vector : NULL;
+}
+SELECTOR(select_red_vector) {
+  return encode_vector(f, 1) ? red_vector : NULL;
 }
 
 static const tf_row rows[] = {

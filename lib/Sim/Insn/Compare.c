@@ -125,12 +125,13 @@ HANDLER(set_int) {
   STORE_LANES(uint32_t, d, v = 0u - LANE(r, l))
 }
 HANDLER(set_float) {
-  uint32_t r = set_mask(w, in), *d = SLOT(uint32_t, 0);
-  STORE_LANES(uint32_t, d, v = LANE(r, l) * 0x3F800000u)
+  uint32_t r = set_mask(w, in), *d = SLOT(uint32_t, 0), one = (uint32_t)in->imm[0];
+  STORE_LANES(uint32_t, d, v = LANE(r, l) * one)
 }
 SELECTOR(select_set) {
   if (!encode(f, f->types[1])) return NULL;
-  return f->types[0] == TF_T_f32 ? set_float : set_int;
+  f->in->imm[0] = f->types[0] == TF_T_f32 ? 0x3F800000 : f->types[0] == TF_T_f16 ? 0x3C00 : 0x3F80;
+  return tf_type_kind(f->types[0]) == 'F' ? set_float : set_int;
 }
 
 #define SELP(name, S)                                                                                                  \

@@ -127,7 +127,8 @@ static inline float flush(float x) {
 
 /* A float lane of any type, exactly. */
 static inline double read_float(const tf_insn *in, const void *slot, unsigned l) {
-  uint32_t low = ((const uint32_t *)slot)[l];
+  uint64_t bits = read_lane(slot, in->imm[0] >> 8 & 0xFF, l);
+  uint32_t low = (uint32_t)bits;
   switch (STYPE) {
   case TF_T_f16:
     return (double)tf_half_to_float(low);
@@ -136,8 +137,13 @@ static inline double read_float(const tf_insn *in, const void *slot, unsigned l)
   case TF_T_f32:
     return (double)(in->aux & FTZ ? flush(tf_as_float(low)) : tf_as_float(low));
   default:
-    return ((const double *)slot)[l];
+    return tf_as_double(bits);
   }
+}
+
+/* True when both registers have the sizes of their types, as the vectorised loops want. */
+static bool natural(const tf_form *f) {
+  return f->width[0] == tf_type_bytes(f->types[0]) && f->width[1] == tf_type_bytes(f->types[1]);
 }
 
 static double to_integral(double x, unsigned rounding) {
@@ -189,7 +195,7 @@ TO_S32(f32_s32_rp, ceilf)
 SELECTOR(select_float_int) {
   static const tf_handler fast[] = {f32_s32_rn, f32_s32_rz, f32_s32_rm, f32_s32_rp};
   encode(f, integer_roundings);
-  bool plain = f->types[0] == TF_T_s32 && f->types[1] == TF_T_f32 && f->width[0] == 4 && !tf_form_has(f, "ftz");
+  bool plain = f->types[0] == TF_T_s32 && f->types[1] == TF_T_f32 && natural(f) && !tf_form_has(f, "ftz");
   return plain ? fast[f->in->aux >> 16 & 3] : float_int;
 }
 
@@ -263,7 +269,7 @@ FAST(u32_f64, uint32_t, uint32_t, double, double)
 
 SELECTOR(select_int_float) {
   encode(f, float_roundings);
-  bool nearest = (f->in->aux >> 16) == 0, narrow = f->width[1] == 4;
+  bool nearest = (f->in->aux >> 16) == 0, narrow = natural(f);
   tf_type d = f->types[0], s = f->types[1];
   if (nearest && narrow && d == TF_T_f32 && s == TF_T_s32) return s32_f32;
   if (nearest && narrow && d == TF_T_f32 && s == TF_T_u32) return u32_f32;
@@ -299,7 +305,7 @@ SMALL(f32_bf16, float, uint32_t, tf_float_to_bf16(s[l]))
 SELECTOR(select_float_float) {
   encode(f, float_roundings);
   tf_type d = f->types[0], s = f->types[1];
-  if (f->in->aux >> 16) return float_float;
+  if (f->in->aux >> 16 || !natural(f)) return float_float;
   if (d == TF_T_f64 && s == TF_T_f32) return f32_f64;
   if (d == TF_T_f32 && s == TF_T_f64) return f64_f32;
   if (d == TF_T_f32 && s == TF_T_f16) return f16_f32;

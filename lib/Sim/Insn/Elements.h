@@ -8,6 +8,16 @@
 #include "Sim/Insn/Formats.h"
 #include "Sim/Insn/Lanes.h"
 
+#include <fenv.h>
+
+/* The host's rounding mode for .rn .rz .rm .rp; to nearest where none stands. */
+static inline int tf_host_rounding(const tf_form *f) {
+  return tf_form_has(f, "rz")   ? FE_TOWARDZERO
+         : tf_form_has(f, "rm") ? FE_DOWNWARD
+         : tf_form_has(f, "rp") ? FE_UPWARD
+                                : FE_TONEAREST;
+}
+
 typedef enum tf_element {
   TF_EL_F16,
   TF_EL_BF16,

@@ -69,7 +69,7 @@ static uint32_t encode(const tf_form *f) {
     for (unsigned l = 0; l < TF_LANES; l++) {                                                                          \
       LOAD##n(float, SAME) LOAD##n##_FLUSH r[l] = (expr32);                                                            \
     }                                                                                                                  \
-    keep(r);                                                                                                           \
+    tf_keep(r);                                                                                                        \
     fesetround(FE_TONEAREST);                                                                                          \
     STORE_LANES(float, d, v = in->aux & SAT ? saturate(r[l]) : canonical(r[l]); if (ftz) v = flush(v))                 \
   }                                                                                                                    \
@@ -83,7 +83,7 @@ static uint32_t encode(const tf_form *f) {
     for (unsigned l = 0; l < TF_LANES; l++) {                                                                          \
       LOAD##n(double, SAME) r[l] = (expr64);                                                                           \
     }                                                                                                                  \
-    keep(r);                                                                                                           \
+    tf_keep(r);                                                                                                        \
     fesetround(FE_TONEAREST);                                                                                          \
     STORE_LANES(double, d, LOAD##n(double, SAME) v = NAN64_##n(r[l]))                                                  \
   }                                                                                                                    \
@@ -99,11 +99,6 @@ static uint32_t encode(const tf_form *f) {
   if (ftz) a = flush(a), b = flush(b);
 #define LOAD3_FLUSH                                                                                                    \
   if (ftz) a = flush(a), b = flush(b), c = flush(c);
-
-/* The results are in memory before the rounding mode changes back. */
-static inline void keep(const void *results) {
-  __asm__ volatile("" : : "r"(results) : "memory");
-}
 
 OPERATION(add, 2, a + b, a + b)
 OPERATION(sub, 2, a - b, a - b)
@@ -249,7 +244,7 @@ EXTREME(min64, double, signbit(a))
 #define MAX32(a, b) (-min32(-(a), -(b)))
 #define MAX64(a, b) (-min64(-(a), -(b)))
 
-enum { PROPAGATE = 16, XOR_SIGN = 32, MAXIMUM = 64 };
+enum { PROPAGATE = 16, XOR_SIGN = 32, MAXIMUM = 64, MAGNITUDE = 128 };
 #define MINMAX(name, op)                                                                                               \
   HANDLER(name) {                                                                                                      \
     float *d = SLOT(float, 0);                                                                                         \
@@ -294,6 +289,32 @@ SELECTOR(select_min) {
 }
 SELECTOR(select_max) {
   return minmax(f, max_f32, max_f64, MAXIMUM);
+}
+
+/* Of three numbers, or of their magnitudes. */
+HANDLER(minmax_three) {
+  float *d = SLOT(float, 0);
+  bool ftz = in->aux & FTZ, max = in->aux & MAXIMUM;
+  SRC3(float)
+  for (unsigned l = 0; l < TF_LANES; l++) {
+    if (!LANE(mask, l)) continue;
+    LOAD3(float, SAME) LOAD3_FLUSH;
+    bool nan = in->aux & PROPAGATE && (a != a || b != b || c != c);
+    if (in->aux & MAGNITUDE) a = fabsf(a), b = fabsf(b), c = fabsf(c);
+    d[l] = canonical(nan ? NAN : max ? MAX32(MAX32(a, b), c) : min32(min32(a, b), c));
+  }
+}
+static tf_handler three(tf_form *f, uint32_t flags) {
+  if (tf_form_has(f, "NaN")) flags |= PROPAGATE;
+  if (tf_form_has(f, "abs")) flags |= MAGNITUDE;
+  f->in->aux = encode(f) | flags;
+  return minmax_three;
+}
+SELECTOR(select_min_three) {
+  return three(f, 0);
+}
+SELECTOR(select_max_three) {
+  return three(f, MAXIMUM);
 }
 
 enum { FINITE, INFINITE, NUMBER, NOT_A_NUMBER, NORMAL, SUBNORMAL };

@@ -80,6 +80,8 @@ SELECTOR(select_mad24) {
   if (tf_form_has(f, "lo")) return s ? mad24lo_s32 : mad24lo_u32;
   return s ? mad24hi_s32 : mad24hi_u32;
 }
+TERNARY(mad24hi_sat, uint32_t, int32_t, uint32_t, saturate32((S24(a) * S24(b) >> 16) + c))
+SELECT(select_mad24_hi_sat, [TF_T_s32] = mad24hi_sat)
 
 FOR_SIGNS(TERNARY, sad, (uint64_t)c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
 SELECT(select_sad, BY_SIGN(sad))

@@ -104,6 +104,12 @@
   [TF_T_u16] = name##_u16, [TF_T_s16] = name##_s16, [TF_T_u32] = name##_u32, [TF_T_s32] = name##_s32,                  \
   [TF_T_u64] = name##_u64, [TF_T_s64] = name##_s64
 
+/* What is in memory there is computed before anything that follows, such as a change of the host's rounding mode, and read
+ * again behind it. */
+static inline void tf_keep(const void *values) {
+  __asm__ volatile("" : : "r"(values) : "memory");
+}
+
 /* TF_ORDER_… that the modifiers ask for, without STRONG: .acquire, .release, and whether the scope is wider than the CTA. */
 static inline uint32_t tf_form_order(const tf_form *f) {
   bool both = tf_form_has(f, "acq_rel") || tf_form_has(f, "sc");

@@ -10,6 +10,7 @@
  */
 #include "Sim/Insn/Elements.h"
 
+#include <fenv.h>
 #include <math.h>
 #ifdef __FMA__
 #include <immintrin.h>
@@ -280,11 +281,12 @@ HANDLER(mma_bits) {
   if (w->launch->count) tf_count_mma(w, in, s.m, 8, s.k);
 }
 
-/* Double: a chain of fused multiply-adds in order of k. */
+/* Double: a chain of fused multiply-adds in order of k, each rounded as asked (imm[0]). */
 HANDLER(mma_double) {
   const shape s = decode_shape(in->aux);
   unsigned nd = c_registers(s, false), na = a_registers(s), nb = b_registers(s);
   double result[4][TF_LANES];
+  fesetround((int)in->imm[0]);
   for (unsigned r = 0; r < nd; r++)
     for (unsigned l = 0; l < TF_LANES; l++) {
       unsigned col = l % 4 * 2 + (r & 1);
@@ -296,6 +298,8 @@ HANDLER(mma_double) {
       }
       result[r][l] = sum;
     }
+  tf_keep(result);
+  fesetround(FE_TONEAREST);
   for (unsigned r = 0; r < nd; r++) {
     double *d = EXT(double, r);
     STORE_LANES(double, d, v = result[r][l])
@@ -356,6 +360,7 @@ SELECTOR(select_mma_bits) {
 }
 SELECTOR(select_mma_double) {
   shape s;
+  f->in->imm[0] = tf_host_rounding(f);
   return prepare(f, &s) ? mma_double : NULL;
 }
 SELECTOR(select_mma_quad) {

@@ -2,6 +2,8 @@
  * different masks form independent groups here. Without .sync the group is whoever is active. */
 #include "Sim/Insn/Lanes.h"
 
+#include <math.h>
+
 /* The lanes of `mask` that named the same members as lane `leader`, cut to those members. */
 static uint32_t group_of(const tf_warp *w, const tf_insn *in, uint32_t mask, unsigned leader) {
   uint32_t same = 0;
@@ -140,6 +142,32 @@ SELECTOR(select_redux) {
   static const char *const ops[] = {"add", "min", "max", "and", "or", "xor", NULL};
   f->in->aux = (uint32_t)tf_form_pick(f, 1, ops) | (f->types[0] == TF_T_s32 ? R_SIGNED : 0u);
   return redux;
+}
+
+/* A NaN loses against a number, unless .NaN asks for it; -0 is less than +0. */
+enum { F_MAX = 1, F_ABS = 2, F_NAN = 4 };
+static float lesser(float a, float b, bool nan) {
+  if (a != a || b != b) return nan ? NAN : a != a ? b : a;
+  return a < b || (a == b && signbit(a)) ? a : b;
+}
+static float reduce_float(uint32_t op, float a, float b) {
+  if (op & F_ABS) a = fabsf(a), b = fabsf(b);
+  return op & F_MAX ? -lesser(-a, -b, op & F_NAN) : lesser(a, b, op & F_NAN);
+}
+HANDLER(redux_float) {
+  uint32_t *d = SLOT(uint32_t, 0), r[TF_LANES];
+  const float *a = SLOT(const float, 1);
+  EACH_GROUP({
+    float sum = a[leader];
+    EACH_LANE(group, l) sum = reduce_float(in->aux, sum, a[l]);
+    EACH_LANE(group, l) r[l] = sum == sum ? tf_float_bits(sum) : 0x7FFFFFFFu;
+  })
+  EACH_LANE(mask, l) d[l] = r[l];
+}
+SELECTOR(select_redux_float) {
+  f->in->aux = (tf_form_has(f, "max") ? F_MAX : 0u) | (tf_form_has(f, "abs") ? F_ABS : 0u) |
+               (tf_form_has(f, "NaN") ? F_NAN : 0u);
+  return redux_float;
 }
 
 HANDLER(activemask) {

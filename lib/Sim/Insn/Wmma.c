@@ -193,6 +193,8 @@ HANDLER(mma) {
   unpack(w, in, at, fa, a);
   unpack(w, in, at += registers(fa, 'a'), fb, b);
   unpack(w, in, at + registers(fb, 'b'), fc, d);
+  fesetround((int)in->imm[2]);
+  tf_keep(a), tf_keep(b), tf_keep(d);
   for (unsigned i = 0; i < p.m; i++)
     for (unsigned j = 0; j < p.n; j++) {
       double sum = d[i * p.n + j];
@@ -200,6 +202,8 @@ HANDLER(mma) {
         sum = p.type[0] == TF_T_f64 ? fma(a[i * p.k + k], b[j * p.k + k], sum) : sum + a[i * p.k + k] * b[j * p.k + k];
       d[i * p.n + j] = sum;
     }
+  tf_keep(d);
+  fesetround(FE_TONEAREST);
   pack(w, in, mask, fd, d);
   if (w->launch->count) tf_count_mma(w, in, p.m, p.n, p.k);
 }
@@ -264,6 +268,7 @@ SELECTOR(select_store) {
 static tf_handler select_product(tf_form *f, const tf_type types[4]) {
   encode(f, 5, types, 0);
   if (tf_form_has(f, "satfinite")) f->in->aux |= SATURATE;
+  f->in->imm[2] = tf_host_rounding(f);
   parts p = decode(f->in);
   static const char which[4] = {'d', 'a', 'b', 'c'};
   for (unsigned i = 0; i < 4; i++)

@@ -132,6 +132,8 @@ typedef struct tf_ptx_label_list {
   uint32_t count;
 } tf_ptx_label_list;
 
+enum { TF_PTX_MODS = 24 }; /* modifiers that a statement may have */
+
 typedef struct tf_ptx_stmt {
   uint32_t line;
   uint32_t loc; /* index into the module's locations, 0 = none */

@@ -129,10 +129,9 @@ static bool parse_operand(tf_parser *p, tf_ptx_operand *o) {
 }
 
 static bool parse_mods(tf_parser *p, tf_ptx_stmt *s) {
-  enum { MAX_MODS = 24 };
-  const char *mods[MAX_MODS];
+  const char *mods[TF_PTX_MODS];
   while (p->tok.kind == TF_TOK_DOT) {
-    if (s->mod_count == MAX_MODS) return tf_parse_fail(p, "too many modifiers");
+    if (s->mod_count == TF_PTX_MODS) return tf_parse_fail(p, "too many modifiers");
     mods[s->mod_count] = tf_pool_text(&p->module->pool, p->tok.text + 1, p->tok.length - 1);
     if (!mods[s->mod_count++]) return tf_parse_no_memory(p);
     tf_parse_advance(p);

@@ -97,14 +97,33 @@ static uint64_t to_host(const vec_form *f, bool is_single, value v, char mode) {
 static uint64_t to_code(const vec_form *f, exact_format format, value v, char mode) {
   uint32_t sign = v.negative ? 1u << (exact_bits(format) - 1) : 0, r;
   if (v.nan) return exact_nan(format);
+  if (vec_has(f, "satfinite") && fabsl(v.x) >= (long double)exact_value(format, exact_largest(format)))
+    return exact_largest(format) | sign;
   r = v.infinite ? exact_infinity(format) | sign : exact_round(format, v.x, v.negative, mode);
   bool beyond = v.infinite || exact_is_infinite(format, r) || exact_is_nan(format, r);
   return vec_has(f, "satfinite") && beyond ? exact_largest(format) | sign : r;
 }
 
+/* A power of two: the exponents below and above are tried one after the other. */
+static uint64_t to_power(const vec_form *f, value v) {
+  if (v.nan) return 0xFF;
+  if (v.infinite) return vec_has(f, "satfinite") ? 0xFE : 0xFF;
+  long double x = v.x < 0 ? -v.x : v.x;
+  int code = 0;
+  while (code < 0xFF && ldexpl(1, code + 1 - 127) <= x)
+    code++;
+  if (f->rounding == 'p' && x > ldexpl(1, code - 127)) code++;
+  return code == 0xFF && vec_has(f, "satfinite") ? 0xFE : (uint64_t)code;
+}
+static value of_power(uint64_t code) {
+  return (value){.x = ldexpl(1, (int)code - 127), .nan = code == 0xFF};
+}
+
 static uint64_t convert(const vec_form *f, const char *to, const char *from, uint64_t bits) {
-  value v = source(f, from, bits), zero = {0}, one = {.x = 1};
+  bool powers = strcmp(from, "ue8m0x2") == 0;
+  value v = powers ? of_power(bits) : source(f, from, bits), zero = {0}, one = {.x = 1};
   char mode = f->rounding;
+  if (strcmp(to, "ue8m0x2") == 0) return to_power(f, v);
   if (is_integer(to)) return to_integer(f, to, from, v);
   if (strcmp(to, from) == 0 && strchr("nzmp", mode) && vec_bits(to) && !v.nan && !v.infinite && f->mods[0][2] == 'i')
     v.x = integral(v.x, mode); /* rni and the like to the same type */

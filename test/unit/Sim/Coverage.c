@@ -26,9 +26,21 @@ static size_t forms_of(const tf_row *row) {
   size_t n = 1;
   const char *text;
   size_t length;
-  for (const char *at = row->mods; word(&at, " |?", &text, &length);)
+  for (const char *at = row->mods; word(&at, " |?!", &text, &length);)
     n++;
   return n;
+}
+
+/* Index of the statement's first modifier that no slot has taken and that is among the slot's alternatives. */
+static uint32_t taken_by(const tf_ptx_stmt *s, const char *slot, size_t slot_length, uint32_t used) {
+  const char *text;
+  size_t length;
+  for (uint32_t i = 0; i < s->mod_count; i++)
+    for (const char *p = slot; !(used >> i & 1) && p < slot + slot_length && *p != '?' && *p != '!';) {
+      (void)word(&p, " |?!", &text, &length);
+      if (strlen(s->mods[i]) == length && memcmp(s->mods[i], text, length) == 0) return i;
+    }
+  return UINT32_MAX;
 }
 
 /* Marks the row at `form` and, behind it, the alternatives that the modifiers choose. False if they do not fit it. */
@@ -39,17 +51,15 @@ static bool mark(const tf_row *row, const tf_ptx_stmt *s, unsigned char *form) {
   unsigned char hit[256] = {1};
   size_t n = 1;
   while (word(&at, " ", &slot, &slot_length)) {
-    bool taken = false;
-    for (const char *p = slot; p < slot + slot_length && *p != '?'; n++) {
-      (void)word(&p, " |?", &text, &length);
-      hit[n] =
-          !taken && used < s->mod_count && strlen(s->mods[used]) == length && memcmp(s->mods[used], text, length) == 0;
-      taken |= hit[n] != 0;
+    uint32_t mod = taken_by(s, slot, slot_length, used);
+    for (const char *p = slot; p < slot + slot_length && *p != '?' && *p != '!'; n++) {
+      (void)word(&p, " |?!", &text, &length);
+      hit[n] = mod != UINT32_MAX && strlen(s->mods[mod]) == length && memcmp(s->mods[mod], text, length) == 0;
     }
-    used += taken;
-    if (!taken && slot[slot_length - 1] != '?') return false;
+    if (mod != UINT32_MAX) used |= 1u << mod;
+    if (mod == UINT32_MAX && !memchr(slot, '?', slot_length)) return false;
   }
-  if (used != s->mod_count) return false;
+  if (used != (1u << s->mod_count) - 1) return false;
   for (size_t i = 0; i < n; i++)
     form[i] |= hit[i];
   return true;
@@ -117,7 +127,7 @@ size_t coverage_missing(void (*each)(const char *form), size_t *all) {
       const char *p = row->mods, *text;
       size_t length, n = forms_of(row);
       for (size_t k = 0; k < n; k++, at++) {
-        bool named = k && word(&p, " |?", &text, &length);
+        bool named = k && word(&p, " |?!", &text, &length);
         if (at < MOST && seen[at]) continue;
         (void)snprintf(line, sizeof line, "%s: %s %s (%s)%s%.*s", tf_families(true)[f]->name, row->opcode, row->mods,
                        row->operands, named ? ": ." : "", named ? (int)length : 0, named ? text : "");

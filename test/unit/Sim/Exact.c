@@ -6,16 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* e4m3 has no infinity: its one NaN is all ones, and the code below is a number. */
+/* e4m3 has no infinity: its one NaN is all ones, and the code below is a number. Smaller ones have no NaN either. */
 static const struct {
   const char *name;
   int exponent, fraction;
-  bool infinity;
+  bool infinity, nan;
   unsigned shift; /* tf32 stands in the upper bits of its register */
 } formats[EXACT_FORMATS] = {
-    [EXACT_F16] = {"f16", 5, 10, true, 0},    [EXACT_BF16] = {"bf16", 8, 7, true, 0},
-    [EXACT_TF32] = {"tf32", 8, 10, true, 13}, [EXACT_E4M3] = {"e4m3", 4, 3, false, 0},
-    [EXACT_E5M2] = {"e5m2", 5, 2, true, 0},
+    [EXACT_F16] = {"f16", 5, 10, true, true, 0},    [EXACT_BF16] = {"bf16", 8, 7, true, true, 0},
+    [EXACT_TF32] = {"tf32", 8, 10, true, true, 13}, [EXACT_E4M3] = {"e4m3", 4, 3, false, true, 0},
+    [EXACT_E5M2] = {"e5m2", 5, 2, true, true, 0},   [EXACT_E2M3] = {"e2m3", 2, 3, false, false, 0},
+    [EXACT_E3M2] = {"e3m2", 3, 2, false, false, 0}, [EXACT_E2M1] = {"e2m1", 2, 1, false, false, 0},
 };
 
 exact_format exact_format_of(const char *type) {
@@ -34,7 +35,7 @@ static uint32_t infinity_code(exact_format f) {
   return all_ones(f) - ((1u << formats[f].fraction) - 1);
 }
 static uint32_t largest_code(exact_format f) {
-  return formats[f].infinity ? infinity_code(f) - 1 : all_ones(f) - 1;
+  return formats[f].infinity ? infinity_code(f) - 1 : all_ones(f) - formats[f].nan;
 }
 
 /* One value more than there are numbers: where the next one would be. */
@@ -71,7 +72,7 @@ uint32_t exact_infinity(exact_format f) {
   return formats[f].infinity ? infinity_code(f) << formats[f].shift : 0;
 }
 uint32_t exact_nan(exact_format f) {
-  return f == EXACT_TF32 ? 0x7FFFFFFFu : all_ones(f);
+  return f == EXACT_TF32 ? 0x7FFFFFFFu : all_ones(f); /* the largest number where there is no NaN */
 }
 
 bool exact_is_infinite(exact_format f, uint32_t code) {

@@ -10,7 +10,7 @@
 
 __extension__ typedef __float128 quad;
 
-typedef enum exact_format { EXACT_F16, EXACT_BF16, EXACT_TF32, EXACT_E4M3, EXACT_E5M2, EXACT_FORMATS } exact_format;
+typedef enum exact_format { EXACT_F16, EXACT_BF16, EXACT_TF32, EXACT_E4M3, EXACT_E5M2, EXACT_E2M3, EXACT_E3M2, EXACT_E2M1, EXACT_FORMATS } exact_format;
 
 /* Of "f16", "bf16x2", "e4m3x2", …; EXACT_FORMATS for any other name. */
 exact_format exact_format_of(const char *type);

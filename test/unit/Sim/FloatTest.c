@@ -82,6 +82,22 @@ static uint64_t extreme(const vec_form *f, double a, double b, bool is_single) {
   return is_single ? exact_single_bits((float)r) : exact_double_bits(r);
 }
 
+/* The least or greatest of the sorted numbers; NaNs are none, unless .NaN asks for them. */
+static uint64_t extreme_of_three(const vec_form *f, const float v[3]) {
+  float numbers[3];
+  unsigned n = 0;
+  for (unsigned i = 0; i < 3; i++) {
+    float x = vec_has(f, "abs") ? fabsf(v[i]) : v[i];
+    if (isnan(x) && vec_has(f, "NaN")) return exact_single_bits(NAN);
+    if (isnan(x)) continue;
+    unsigned at = n++;
+    for (; at > 0 && (numbers[at - 1] > x || (numbers[at - 1] == x && signbit(x))); at--)
+      numbers[at] = numbers[at - 1];
+    numbers[at] = x;
+  }
+  return exact_single_bits(n == 0 ? NAN : is(f, "min") ? numbers[0] : numbers[n - 1]);
+}
+
 /* Fields by definition: zero counts as normal. */
 static bool property(const vec_form *f, uint64_t bits, bool is_single) {
   uint64_t exponent = is_single ? bits >> 23 & 0xFF : bits >> 52 & 0x7FF, top = is_single ? 0xFF : 0x7FF;
@@ -107,6 +123,7 @@ static uint64_t evaluate_single(const vec_form *f, const uint64_t *s) {
   }
   if (is(f, "copysign")) return (s[0] & sign) | (s[1] & ~sign);
   if (is(f, "testp")) return property(f, s[0], true);
+  if ((is(f, "min") || is(f, "max")) && f->source_count == 3) return extreme_of_three(f, v);
   if (is(f, "min") || is(f, "max")) return extreme(f, v[0], v[1], true);
   if (is(f, "abs"))
     r = fabsf(v[0]);

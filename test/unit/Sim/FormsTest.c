@@ -178,6 +178,95 @@ START_TEST(wide_atomics) {
 }
 END_TEST
 
+/* ---- Vectors of atomics ---- */
+static const struct {
+  const char *op, *type;
+  unsigned elements; /* 2, 4 or 8 */
+} vectors[] = {
+    {"add", "f32", 2},         {"add", "f32", 4},          {"add.noftz", "f16x2", 2},  {"min.noftz", "f16x2", 4},
+    {"max.noftz", "f16x2", 2}, {"add.noftz", "bf16x2", 4}, {"min.noftz", "bf16x2", 2}, {"max.noftz", "bf16x2", 4},
+    {"add.noftz", "f16", 2},   {"add.noftz", "f16", 8},    {"min.noftz", "f16", 4},    {"max.noftz", "f16", 8},
+    {"add.noftz", "bf16", 4},  {"min.noftz", "bf16", 8},   {"max.noftz", "bf16", 2},
+};
+enum { VECTORS = sizeof vectors / sizeof *vectors, NOT_A_NUMBER = 99 };
+
+/* A small integer of either sign, or NaN. */
+static uint32_t signed_code(const char *type, int n) {
+  char one[8] = "";
+  memcpy(one, type, strcspn(type, "x"));
+  if (n == NOT_A_NUMBER) return strcmp(type, "f32") == 0 ? 0x7FFFFFFF : 0x7FFF;
+  return (uint32_t)float_code(one, (unsigned)abs(n)) | (n < 0 ? 1u << (bits_of(one) - 1) : 0);
+}
+/* What is there after the operation on what was there. */
+static int combined(const char *op, int was, int with) {
+  bool number = was != NOT_A_NUMBER && with != NOT_A_NUMBER;
+  if (op[0] == 'a') return number ? was + with : NOT_A_NUMBER;
+  if (!number) return was == NOT_A_NUMBER ? with : was;
+  return (op[1] == 'i') == (was < with) ? was : with;
+}
+
+static void vector_text(char *out, unsigned v, unsigned form, bool red) {
+  static const char *const all_orders[] = {"", ".relaxed.cta", ".acquire.cluster", ".release.gpu", ".acq_rel.sys"};
+  static const char *const red_orders[] = {"", ".relaxed.cta", ".release.cluster", ".release.gpu", ".relaxed.sys"};
+  const char *order = (red ? red_orders : all_orders)[form % 5];
+  unsigned n = vectors[v].elements;
+  const char *type = vectors[v].type;
+  unsigned bits = bits_of(type);
+  bool hint = form / 5 & 1;
+  size_t k = (size_t)sprintf(out,
+                             ".version 8.1\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg "
+                             ".b%u %%d<8>, %%a<8>; .reg .b64 %%q<3>; .reg .b32 %%r; ld.param.u64 %%q0, [p]; mov.u32 "
+                             "%%r, %%tid.x;\nmul.wide.u32 %%q1, %%r, 48; add.u64 %%q0, %%q0, %%q1; mov.u64 %%q2, 0;\n",
+                             bits);
+  for (unsigned i = 0; i < n; i++)
+    k += (size_t)sprintf(out + k, "ld.global.b%u %%a%u, [%%q0+%u];\n", bits, i, i * bits / 8);
+  k += (size_t)sprintf(out + k, "%s%s%s.%s%s.v%u.%s %s", red ? "red" : "atom", order, form & 1 ? ".global" : "",
+                       vectors[v].op, hint ? ".L2::cache_hint" : "", n, type, red ? "" : "{");
+  for (unsigned i = 0; i < n && !red; i++)
+    k += (size_t)sprintf(out + k, "%s%%d%u", i ? ", " : "", i);
+  k += (size_t)sprintf(out + k, "%s[%%q0+16], {", red ? "" : "}, ");
+  for (unsigned i = 0; i < n; i++)
+    k += (size_t)sprintf(out + k, "%s%%a%u", i ? ", " : "", i);
+  k += (size_t)sprintf(out + k, "}%s;\n", hint ? ", %q2" : "");
+  for (unsigned i = 0; i < n && !red; i++)
+    k += (size_t)sprintf(out + k, "st.global.b%u [%%q0+%u], %%d%u;\n", bits, 32 + i * bits / 8, i);
+  (void)sprintf(out + k, "ret; }\n");
+}
+
+/* A lane has the operands in its bytes 0 …, memory in 16 …, and room for what was there in 32 …. */
+static void check_vector(unsigned v, unsigned form, bool red) {
+  unsigned char x[32][48], y[32][48];
+  char ptx[4096];
+  const char *type = vectors[v].type;
+  unsigned scalar = strstr(type, "x2") ? 16 : bits_of(type), bytes = scalar / 8;
+  for (unsigned l = 0; l < 32; l++)
+    for (unsigned i = 0; i < 48; i++)
+      x[l][i] = y[l][i] = (unsigned char)(next() >> 8);
+  for (unsigned l = 0; l < 32; l++)
+    for (unsigned at = 0; at < vectors[v].elements * bits_of(type) / 8; at += bytes) {
+      int with = (int)(next() % 15) - 7, was = (int)(next() % 15) - 7;
+      if (next() % 16 == 0) with = NOT_A_NUMBER;
+      if (next() % 16 == 0) was = NOT_A_NUMBER;
+      uint32_t now = signed_code(type, combined(vectors[v].op, was, with));
+      uint32_t operand = signed_code(type, with), memory = signed_code(type, was);
+      memcpy(x[l] + at, &operand, bytes), memcpy(y[l] + at, &operand, bytes);
+      memcpy(x[l] + 16 + at, &memory, bytes), memcpy(y[l] + 16 + at, &now, bytes);
+      if (!red) memcpy(y[l] + 32 + at, &memory, bytes);
+    }
+  vector_text(ptx, v, form, red);
+  run_ptx("sm_90", ptx, 1, 32, x, sizeof x);
+  for (unsigned l = 0; l < 32; l++)
+    ck_assert_msg(memcmp(x[l], y[l], sizeof *x) == 0, "%s\nlane %u", ptx, l);
+}
+
+START_TEST(vector_atomics) {
+  for (unsigned form = 0; form < 10; form++) {
+    check_vector((unsigned)_i, form, false);
+    check_vector((unsigned)_i, form, true);
+  }
+}
+END_TEST
+
 /* ---- Loads and stores ---- */
 static const struct {
   const char *type;
@@ -338,6 +427,7 @@ int main(void) {
   TCase *tcase = tcase_create("memory");
   tcase_set_timeout(tcase, 120);
   tcase_add_loop_test(tcase, atomic_forms, 0, ATOMICS);
+  tcase_add_loop_test(tcase, vector_atomics, 0, VECTORS);
   tcase_add_loop_test(tcase, wide_atomics, 0, 50);
   tcase_add_loop_test(tcase, access_forms, 0, ACCESSES);
   return run_case("Sim forms", tcase);

@@ -3,11 +3,13 @@
  * For each form a kernel loads the registers of all lanes, executes the instruction and stores the result. The test fills
  * matrices with random elements, places element i of each lane's fragment where the ISA says, and multiplies in integers
  * or long double. Elements are chosen so that every sum is exact in double. */
+#include "Exact.h"
 #include "Harness.h"
 #include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +26,7 @@ static const struct {
 typedef struct form {
   unsigned m, k;
   kind d, a, b, c;
-  const char *extra; /* "" | ".satfinite" before the types | ".xor.popc" after them */
+  const char *extra; /* "" | ".satfinite" before the types | ".xor.popc" or a rounding after them */
 } form;
 
 static const form forms[] = {
@@ -70,9 +72,17 @@ static const form forms[] = {
     {16, 4, F64, F64, F64, F64, ""},
     {16, 8, F64, F64, F64, F64, ""},
     {16, 16, F64, F64, F64, F64, ""},
+    {8, 4, F64, F64, F64, F64, ".rn"},
+    {8, 4, F64, F64, F64, F64, ".rz"},
+    {8, 4, F64, F64, F64, F64, ".rm"},
+    {8, 4, F64, F64, F64, F64, ".rp"},
+    {16, 4, F64, F64, F64, F64, ".rn"},
+    {16, 8, F64, F64, F64, F64, ".rz"},
+    {16, 16, F64, F64, F64, F64, ".rm"},
+    {16, 16, F64, F64, F64, F64, ".rp"},
 };
 
-/* .satfinite, .xor.popc */
+/* .satfinite, .xor.popc, .rz */
 static bool extra_is(const form *f, char letter) {
   return f->extra[0] && f->extra[1] == letter;
 }
@@ -184,7 +194,7 @@ static void choose_one_hot(const form *f, data *d) {
 static void choose(const form *f, data *d) {
   for (unsigned i = 0; i < f->m; i++)
     for (unsigned k = 0; k < f->k; k++)
-      d->a[i][k] = element(f->a);
+      d->a[i][k] = element(f->a) / (extra_is(f, 'r') ? 3 : 1); /* thirds have to be rounded */
   for (unsigned k = 0; k < f->k; k++)
     for (unsigned j = 0; j < 8; j++)
       d->b[k][j] = element(f->b);
@@ -261,8 +271,21 @@ static void write_kernel(const form *f, char *out) {
   (void)sprintf(out + n, "ret;\n}\n");
 }
 
+/* A chain of fused multiply-adds, each rounded by the host. */
+static double rounded(const form *f, const data *d, unsigned row, unsigned col) {
+  volatile double sum = d->c[row][col];
+  fesetround(exact_host_mode(f->extra[2]));
+  for (unsigned k = 0; k < f->k; k++) {
+    volatile double a = d->a[row][k], b = d->b[k][col];
+    sum = fma(a, b, sum);
+  }
+  fesetround(FE_TONEAREST);
+  return sum;
+}
+
 static double expected(const form *f, const data *d, unsigned row, unsigned col) {
   double sum = d->c[row][col];
+  if (extra_is(f, 'r')) return rounded(f, d, row, col);
   for (unsigned k = 0; k < f->k; k++) {
     double a = d->a[row][k], b = d->b[k][col];
     sum += extra_is(f, 'x') ? (double)(a != b) : a * b;

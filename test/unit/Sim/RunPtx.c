@@ -82,7 +82,7 @@ static void run_lanes_of(const char *head, const char *text, const char *types, 
 }
 
 void run_lanes(const char *text, const char *types, uint64_t *x, unsigned count) {
-  run_lanes_of(".version 8.7\n.target sm_100\n", text, types, x, count);
+  run_lanes_of(".version 8.7\n.target sm_100a\n", text, types, x, count);
 }
 
 void run_old_lanes(const char *text, const char *types, uint64_t *x, unsigned count) {

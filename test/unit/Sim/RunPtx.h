@@ -23,7 +23,7 @@ void run_ptx_with(const run_ptx_config *config, const char *ptx, void *bytes, si
 /* Applies one instruction to `count` lanes: x[i] (64 bits each) holds the sources, 3 a lane, and receives the result in
  * x[3 i]. `text` names them %d, %a, %b, %c; `types` are the four register types, e.g. "b16 f32 f32 b32". */
 void run_lanes(const char *text, const char *types, uint64_t *x, unsigned count);
-/* The same as PTX 6.3 for sm_75; run_lanes writes PTX 8.7 for sm_100. */
+/* The same as PTX 6.3 for sm_75; run_lanes writes PTX 8.7 for sm_100a. */
 void run_old_lanes(const char *text, const char *types, uint64_t *x, unsigned count);
 
 #endif

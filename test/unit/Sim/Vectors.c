@@ -28,7 +28,8 @@ int vec_pick(const vec_form *f, const char *const *list) {
 unsigned vec_bits(const char *type) {
   if (strcmp(type, "pred") == 0) return 0;
   if (strcmp(type, "tf32") == 0) return 32;
-  if (type[0] == 'e') return 16; /* pairs of fp8 */
+  if (strcmp(type, "e2m1x2") == 0) return 8;
+  if (type[0] == 'e' || strcmp(type, "ue8m0x2") == 0) return 16; /* pairs of bytes */
   return (unsigned)atoi(type + strcspn(type, "0123456789")) * (strstr(type, "x2") ? 2 : 1);
 }
 
@@ -49,9 +50,10 @@ static vec_form *add(forms *list, const vec_form *f) {
 }
 
 static bool is_type(const char *mod) {
-  static const char *const names[] = {"u8",  "s8",  "b8",    "u16",   "s16",   "b16",  "u32",  "s32",    "b32",
-                                      "u64", "s64", "b64",   "f16",   "bf16",  "f32",  "f64",  "f16x2",  "bf16x2",
-                                      "u4",  "s4",  "u16x2", "s16x2", "f32x2", "tf32", "pred", "e4m3x2", "e5m2x2"};
+  static const char *const names[] = {"u8",    "s8",     "b8",     "u16",    "s16",    "b16",    "u32",    "s32",
+                                      "b32",   "u64",    "s64",    "b64",    "f16",    "bf16",   "f32",    "f64",
+                                      "f16x2", "bf16x2", "u4",     "s4",     "u16x2",  "s16x2",  "f32x2",  "tf32",
+                                      "pred",  "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], mod) == 0) return true;
   return false;
@@ -108,6 +110,18 @@ static char rounding_of(const vec_form *f) {
   return vec_has(f, "rna") ? 'a' : i < 0 ? 'n' : modes[i][1];
 }
 
+/* Registers of 8 bits are for moving only: what has one gets it from a wider one, or hands it on to one. */
+static void through_byte(vec_form *f) {
+  char text[sizeof f->text];
+  bool result = strncmp(f->row->operands, "db8", 3) == 0, source = strstr(f->row->operands, "sb8") != NULL;
+  if (!result && !source) return;
+  char *name = strstr(f->text, result ? "%d" : "%a");
+  int n = snprintf(text, sizeof text, "%s%.*s%%byte%s%s", source ? "cvt.u8.u16 %byte, %a; " : "", (int)(name - f->text),
+                   f->text, name + 2, result ? " cvt.u16.u8 %d, %byte;" : "");
+  ck_assert_int_lt(n, (int)sizeof text);
+  strcpy(f->text, text);
+}
+
 /* One statement of the combination. */
 static void add_form(forms *list, const vec_form *mods, bool paired, bool negated, int immediate, unsigned wide) {
   vec_form *f = add(list, mods);
@@ -122,6 +136,7 @@ static void add_form(forms *list, const vec_form *mods, bool paired, bool negate
   (void)snprintf(operands, sizeof operands, "%s", f->text);
   int n = snprintf(f->text, sizeof f->text, "%s %s;", f->name, operands);
   ck_assert_int_lt(n, (int)sizeof f->text);
+  through_byte(f);
 }
 
 /* All statements of the combination: with and without a second predicate, a plain and a negated source predicate, every
@@ -146,10 +161,10 @@ static void expand(forms *list, const vec_form *f, const char *at) {
     return;
   }
   size_t length = strcspn(at, " ");
-  bool optional = at[length - 1] == '?';
-  if (optional) expand(list, f, at + length);
-  for (const char *p = at, *end = at + length - optional; p < end;) {
-    int n = (int)strcspn(p, "|? ");
+  size_t names = strcspn(at, "?! ");
+  if (at[names] == '?') expand(list, f, at + length);
+  for (const char *p = at, *end = at + names; p < end;) {
+    int n = (int)strcspn(p, "|?! ");
     vec_form next = *f;
     ck_assert_uint_lt(f->mod_count, VEC_MODS);
     (void)snprintf(next.mods[next.mod_count], sizeof *next.mods, "%.*s", n, p);
@@ -174,20 +189,22 @@ enum {
   PER_FORM = 1024
 };
 
-/* A module's first lines for the least version and target, from sm_75 on. */
-static int module_head(char *out, size_t room, unsigned isa, unsigned sm) {
+/* A module's first lines for the row's least version and target, from sm_75 on. */
+static int module_head(char *out, size_t room, const tf_row *row) {
   static const struct { unsigned sm, isa; } targets[] = {{75, 63}, {80, 70}, {86, 71}, {89, 78}, {90, 78}, {100, 86}};
   size_t i = 0;
-  while (targets[i].sm < sm)
+  unsigned isa = row->isa;
+  while (targets[i].sm < row->sm)
     i++;
   if (targets[i].isa > isa) isa = targets[i].isa;
-  return snprintf(out, room, ".version %u.%u\n.target sm_%u\n.address_size 64\n", isa / 10, isa % 10, targets[i].sm);
+  return snprintf(out, room, ".version %u.%u\n.target sm_%u%s\n.address_size 64\n", isa / 10, isa % 10, targets[i].sm,
+                  row->flags & TF_INSN_EXACT ? "a" : "");
 }
 
 static int kernel_head(char *out, size_t room, const vec_form *f) {
   int n = snprintf(out, room,
                    ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %%q<4>;\n.reg .b32 %%r<4>, %%x, %%y;\n"
-                   ".reg .pred %%g, %%t<2>;\n.reg .b%u %%d;\n",
+                   ".reg .pred %%g, %%t<2>;\n.reg .b%u %%d;\n.reg .b8 %%byte;\n",
                    f->width ? f->width : 32);
   for (unsigned i = 0; i < f->source_count; i++)
     n += snprintf(out + n, room - (size_t)n, ".reg .b%u %s;\n.reg .pred %s;\n", f->source[i] ? f->source[i] : 32,
@@ -238,7 +255,7 @@ static char *kernel(const vec_suite *suite, vec_form *const *f, unsigned count, 
   size_t room = HEAD + (size_t)count * PER_FORM, n = 0;
   char *text = malloc(room);
   ck_assert_ptr_nonnull(text);
-  n += (size_t)module_head(text, room, f[0]->row->isa, f[0]->row->sm);
+  n += (size_t)module_head(text, room, f[0]->row);
   n += (size_t)kernel_head(text + n, room - n, f[0]);
   n += (size_t)load_operands(text + n, room - n, f[0], lanes);
   for (unsigned k = 0; k < count; k++)
@@ -347,7 +364,7 @@ static bool alike(const vec_form *a, const vec_form *b) {
 /* A combination that the ISA lacks: a load error that names the instruction. The text goes to ptxas too. */
 static void refuse(tf_sim_device *device, const vec_form *f) {
   char text[HEAD + PER_FORM], message[512] = "";
-  int n = module_head(text, sizeof text, f->row->isa, f->row->sm);
+  int n = module_head(text, sizeof text, f->row);
   n += kernel_head(text + n, sizeof text - (size_t)n, f);
   (void)snprintf(text + n, sizeof text - (size_t)n, "%s\nret;\n}\n", f->text);
   tf_sim_module *module;

@@ -52,6 +52,20 @@ E(matches, {
 })
 E(all_match, { return v == 2 ? 0 : UINT32_MAX; })
 E(everybody, { return UINT32_MAX; })
+/* Numbers in order of their codes: -inf … -0, +0 … +inf. */
+static int64_t place(uint32_t bits) {
+  return bits >> 31 ? -(int64_t)(bits & INT32_MAX) - 1 : (int64_t)bits;
+}
+E(extreme_float, {
+  uint32_t best = 0x7FFFFFFF;
+  for (unsigned l = 0; l < 32; l++) {
+    uint32_t x = v & 2 ? A(first + l) & INT32_MAX : A(first + l);
+    bool nan = (x & INT32_MAX) > 0x7F800000;
+    if (nan && v >= 4) return 0x7FFFFFFF;
+    if (!nan && (best == 0x7FFFFFFF || (v & 1 ? place(x) > place(best) : place(x) < place(best)))) best = x;
+  }
+  return best;
+})
 E(elected, { return lane == 0; })
 E(reduced, {
   uint32_t r = A(first);
@@ -151,6 +165,8 @@ static const form forms[] = {
     {PRED "elect.sync _|%p1, -1;" GIVE, elected},
     {"redux.sync.<add|min|max|add|min|max>.<u32|u32|u32|s32|s32|s32> %d, %a, -1;", reduced},
     {"redux.sync.<and|or|xor>.b32 %d, %a, -1;", combined},
+    {"redux.sync.<min|max|min|max|min|max|min|max><||.abs|.abs|||.abs|.abs><||||.NaN|.NaN|.NaN|.NaN>.f32 %d, %a, -1;",
+     extreme_float},
     {PRED "<bar|bar.cta>.red.popc.u32 %d, 2, %p0;", counted},
     {PRED "<bar|bar.cta>.red.popc.u32 %d, 2, 128, %p0;", counted},
     {PRED "<barrier|barrier.cta|barrier.cta>.red.popc<|.aligned|>.u32 %d, 2, %p0;", counted},

@@ -2,11 +2,13 @@
  * without a leading dimension, against plain products. All values are chosen so that every sum is exact.
  *
  *   buffer, in bytes:   A at 0 | B at 2048 | C at 6144 | D at 10240 | end at 14336 */
+#include "Exact.h"
 #include "Harness.h"
 #include "Random.h"
 #include "RunPtx.h"
 
 #include <check.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,7 +24,7 @@ static const struct {
 typedef struct form {
   unsigned m, n, k;
   kind d, a, b, c;
-  const char *mode; /* "" | "xor" "and" of bits | "satfinite" | "rn" */
+  const char *mode; /* "" | "xor" "and" of bits | "satfinite" | a rounding */
 } form;
 
 #define WIDE(d, a, b, c, mode)                                                                                         \
@@ -30,14 +32,25 @@ typedef struct form {
     32, 8, 16, d, a, b, c, mode                                                                                        \
   }
 static const form forms[] = {
-    WIDE(F16, F16, F16, F16, ""),         WIDE(F32, F16, F16, F32, ""),
-    WIDE(F32, F16, F16, F16, ""),         WIDE(F16, F16, F16, F32, ""),
-    WIDE(F32, BF16, BF16, F32, ""),       {16, 16, 8, F32, TF32, TF32, F32, ""},
-    {8, 8, 4, F64, F64, F64, F64, ""},    {8, 8, 4, F64, F64, F64, F64, "rn"},
-    WIDE(S32, U8, U8, S32, ""),           WIDE(S32, S8, S8, S32, "satfinite"),
-    WIDE(S32, U8, U8, S32, "satfinite"),  {8, 8, 32, S32, U4, U4, S32, "satfinite"},
-    {8, 8, 32, S32, U4, U4, S32, ""},     {8, 8, 32, S32, S4, S4, S32, "satfinite"},
-    {8, 8, 128, S32, B1, B1, S32, "xor"}, {8, 8, 128, S32, B1, B1, S32, "and"},
+    WIDE(F16, F16, F16, F16, ""),
+    WIDE(F32, F16, F16, F32, ""),
+    WIDE(F32, F16, F16, F16, ""),
+    WIDE(F16, F16, F16, F32, ""),
+    WIDE(F32, BF16, BF16, F32, ""),
+    {16, 16, 8, F32, TF32, TF32, F32, ""},
+    {8, 8, 4, F64, F64, F64, F64, ""},
+    {8, 8, 4, F64, F64, F64, F64, "rn"},
+    {8, 8, 4, F64, F64, F64, F64, "rz"},
+    {8, 8, 4, F64, F64, F64, F64, "rm"},
+    {8, 8, 4, F64, F64, F64, F64, "rp"},
+    WIDE(S32, U8, U8, S32, ""),
+    WIDE(S32, S8, S8, S32, "satfinite"),
+    WIDE(S32, U8, U8, S32, "satfinite"),
+    {8, 8, 32, S32, U4, U4, S32, "satfinite"},
+    {8, 8, 32, S32, U4, U4, S32, ""},
+    {8, 8, 32, S32, S4, S4, S32, "satfinite"},
+    {8, 8, 128, S32, B1, B1, S32, "xor"},
+    {8, 8, 128, S32, B1, B1, S32, "and"},
 };
 enum { FORMS = sizeof forms / sizeof *forms, LAYOUTS = 16, BYTES = 14336 };
 static const unsigned place_of[4] = {0, 2048, 6144, 10240}; /* A, B, C, D */
@@ -139,7 +152,7 @@ static size_t product(char *out, const form *f, const matrix x[4]) {
                              x[1].by_columns ? "col" : "row", f->m, f->n, f->k, kinds[f->d].name);
   if (named) n += (size_t)sprintf(out + n, ".%s.%s", kinds[f->a].name, kinds[f->b].name);
   n += (size_t)sprintf(out + n, ".%s", kinds[f->c].name);
-  if (strcmp(f->mode, "satfinite") == 0 || strcmp(f->mode, "rn") == 0) n += (size_t)sprintf(out + n, ".%s", f->mode);
+  if (strcmp(f->mode, "satfinite") == 0 || f->mode[0] == 'r') n += (size_t)sprintf(out + n, ".%s", f->mode);
   static const unsigned order[4] = {3, 0, 1, 2};
   for (unsigned i = 0; i < 4; i++) {
     n += (size_t)sprintf(out + n, i ? ", " : " ");
@@ -176,7 +189,20 @@ static void write_kernel(char *out, const form *f, const matrix x[4], const char
   (void)sprintf(out + n, "ret;\n}\n");
 }
 
+/* A chain of fused multiply-adds, each rounded by the host. */
+static double rounded(const form *f, const double *a, const double *b, double c, unsigned i, unsigned j) {
+  volatile double sum = c;
+  fesetround(exact_host_mode(f->mode[1]));
+  for (unsigned k = 0; k < f->k; k++) {
+    volatile double x = a[i * f->k + k], y = b[k * f->n + j];
+    sum = fma(x, y, sum);
+  }
+  fesetround(FE_TONEAREST);
+  return sum;
+}
+
 static double expected(const form *f, const double *a, const double *b, double c, unsigned i, unsigned j) {
+  if (f->mode[0] == 'r') return rounded(f, a, b, c, i, j);
   for (unsigned k = 0; k < f->k; k++) {
     double x = a[i * f->k + k], y = b[k * f->n + j];
     c += strcmp(f->mode, "xor") == 0 ? (double)(x != y) : x * y;
@@ -188,7 +214,7 @@ static double expected(const form *f, const double *a, const double *b, double c
 static void fill(const form *f, const matrix *x, unsigned char *base, double *values) {
   for (unsigned r = 0; r < x->rows; r++)
     for (unsigned c = 0; c < x->cols; c++) {
-      values[r * x->cols + c] = element(x->type, strcmp(f->mode, "satfinite") == 0);
+      values[r * x->cols + c] = element(x->type, strcmp(f->mode, "satfinite") == 0) / (f->mode[0] == 'r' ? 3 : 1);
       put(base, x->type, index_of(x, r, c), encode(x->type, values[r * x->cols + c]));
     }
 }
