@@ -86,20 +86,27 @@ static void describe_other(const touch *t, const tf_event *e, tf_ref ref, char *
                  e->tag & TF_EVENT_ASYNC ? ", a copy in flight" : "");
 }
 
+/* How the accesses could be ordered, where that is a word in the text. */
+static const char *cure(const touch *t, const tf_event *e, bool other_writes) {
+  uint32_t warp = e->who % TF_LANES, cta = e->who / TF_LANES;
+  bool here = cta == (uint32_t)t->w->cta->linear;
+  if (other_writes && !t->write && e->tag & TF_EVENT_STRONG) return "; a volatile or relaxed read would be";
+  return tf_race_met_after(t->w, here, here ? warp : cta, e->clock)
+             ? "; the flag that tells of it was read without .acquire and without a fence behind"
+             : "";
+}
+
 static void conflict(const touch *t, tf_ref ref, bool other_writes) {
   const tf_event *e = event_of(t, ref);
   bool at_once = tf_event_insn(e) == t->in && e->who == tf_race_who(t->w) && e->clock == event_of(t, t->ref)->clock;
   bool note = other_writes && t->write && (at_once ? lanes_alike(t, ref & 31) : stores_same(t));
-  bool weak = other_writes && !t->write && e->tag & TF_EVENT_STRONG; /* the cure is a word in the instruction */
   char other[400];
   uint32_t bytes = tf_access_bytes(t->a, t->lane);
   describe_other(t, e, ref, other, sizeof other);
   (note ? tf_note : tf_find)(t->w, t->in, t->lane, TF_FIND_race, t->a->addr[t->lane], bytes,
                              "%s of %u bytes at 0x%llx is not ordered with the %s %s%s", t->write ? "write" : "read",
                              bytes, (unsigned long long)t->a->addr[t->lane], other_writes ? "write" : "read", other,
-                             note   ? ", which wrote the same value"
-                             : weak ? "; a volatile or relaxed read would be"
-                                    : "");
+                             note ? ", which wrote the same value" : cure(t, e, other_writes));
 }
 
 static void look_up(touch *t, tf_ref ref, bool other_writes) {

@@ -181,6 +181,7 @@ static void describe_warp(tf_warp *w, const char *why) {
     const tf_func *f = w->lane_frame[l]->func;
     uint32_t pc = w->lane_pc[l];
     char state[64];
+    bool spins = false; /* perhaps on what a kernel of another stream would write on a GPU */
     if (w->lane_state[l] == TF_LANE_BARRIER && w->lane_wait[l] == TF_CLUSTER_BARRIER)
       (void)snprintf(state, sizeof state, "wait at the cluster's barrier");
     else if (w->lane_state[l] == TF_LANE_BARRIER)
@@ -188,10 +189,11 @@ static void describe_warp(tf_warp *w, const char *why) {
     else if (w->lane_state[l] == TF_LANE_GATHER)
       (void)snprintf(state, sizeof state, "wait for the members 0x%08x", w->lane_wait[l]);
     else
-      (void)snprintf(state, sizeof state, "spin");
+      spins = snprintf(state, sizeof state, "spin") > 0 && w->launch->entry->global_order;
     if (w->lane_state[l] == TF_LANE_BARRIER && pc) pc--; /* they go on behind the barrier */
-    tf_find(w, &f->code[pc], l, TF_FIND_hang, 0, 0, "%s: warp %u lanes 0x%08x %s (%s in '%s')", why, w->index, same,
-            state, f->code[pc].row->opcode, f->name);
+    tf_find(w, &f->code[pc], l, TF_FIND_hang, 0, 0, "%s: warp %u lanes 0x%08x %s (%s in '%s')%s", why, w->index, same,
+            state, f->code[pc].row->opcode, f->name,
+            spins ? "; launches run one after another here, so no other kernel can end this" : "");
   }
 }
 

@@ -9,9 +9,14 @@
  *
  * A barrier that is used again must be so by warps that know of the end of its last phase, or the two uses may mix.
  *
- * Barriers and bar.warp.sync publish and take over. An access that is atomic, volatile or of another strong kind takes
- * over what its address's variable holds if it reads; if it writes, it publishes there what the warp's last fence
- * covered, or with .release everything so far. A flag that is set without a fence before it orders nothing. */
+ * Barriers and bar.warp.sync publish and take over. Between threads that go by flags both sides need a fence:
+ *
+ *      data = 1                            flag == 1 ?      a strong read has *met* what the variable holds
+ *      fence      what was done so far     fence            takes over what was met
+ *      flag = 1   goes to the variable     data             is ordered
+ *
+ * .release on the write and .acquire on the read are such fences. What a thread has met a barrier hands on to all of its
+ * CTA: each of them may be the one to fence. */
 #ifndef TF_SIM_RACE_H
 #define TF_SIM_RACE_H
 
@@ -33,12 +38,19 @@ typedef struct tf_race_variable {
   uint32_t lanes[TF_LANES]; /* per warp of the CTA: lanes that took part */
 } tf_race_variable;
 
+/* Clocks that strong reads have met and that the next fence takes over. */
+typedef struct tf_race_met {
+  uint32_t clock[TF_LANES]; /* of the CTA's warps */
+  tf_clockset ctas;
+} tf_race_met;
+
 enum { TF_RACE_CTA_VARIABLES = 64, TF_RACE_VARIABLES = 4096, TF_RACE_RECENT = 16 };
 
 typedef struct tf_race_warp {
   uint32_t know[TF_LANES][TF_LANES];
   uint32_t fenced[TF_LANES]; /* what the last fence covered of each warp of the CTA */
   uint32_t fenced_cta;       /* the CTA's clock at the last fence that reaches beyond it; 0: none */
+  tf_race_met met;
   struct {
     uintptr_t tag;
     uint32_t clock, event;
@@ -56,6 +68,7 @@ typedef struct tf_race_cta {
   } last_phase[TF_BARRIERS];
   tf_race_warp *warp;
   tf_clockset row;
+  tf_race_met met; /* by any warp before a barrier */
   tf_shadow shared;
   tf_race_variable *variables[TF_RACE_CTA_VARIABLES];
 } tf_race_cta;
@@ -76,6 +89,9 @@ static inline uint32_t tf_race_who(const tf_warp *w) {
 
 /* RaceClock.c: accesses of the clock's CTA before this value are ordered before `cta`; 0: none. */
 uint32_t tf_clockset_get(const tf_clockset *set, uint32_t cta);
+/* True when a fence of the warp, had it made one, would have ordered accesses of that warp of its CTA, or of another CTA,
+ * before the clock. */
+bool tf_race_met_after(const tf_warp *w, bool here, uint32_t warp_or_cta, uint32_t clock);
 /* What a strong access of a lane to the variable at `key` takes over and publishes. */
 void tf_race_synchronise(tf_warp *w, unsigned lane, uint64_t key, bool global, unsigned kind, unsigned order);
 

@@ -127,6 +127,9 @@ void tf_race_cta_end(tf_cta *c) {
   tf_shadow_free(&r->shared, &g->use);
   free_variables(r->variables, TF_RACE_CTA_VARIABLES);
   free_set(&r->row);
+  free_set(&r->met.ctas);
+  for (uint32_t i = 0; i < c->warp_count; i++)
+    free_set(&r->warp[i].met.ctas);
   free(r->warp);
   free(r);
   c->race = NULL;
@@ -153,6 +156,14 @@ static void publish(tf_race_cta *r, uint32_t warp, uint32_t *clock) {
   join(clock, r->seen[warp]);
 }
 
+/* Fences of the whole CTA may take over what the warp has met. */
+static void hand_on(tf_warp *w) {
+  tf_race_cta *r = w->cta->race;
+  const tf_race_met *met = &r->warp[w->index].met;
+  join(r->met.clock, met->clock);
+  need(w->launch, join_set(&r->met.ctas, &met->ctas));
+}
+
 /* Two uses of one barrier by different warps that nothing orders are one use to the hardware. */
 static void check_reuse(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane) {
   const tf_race_cta *r = w->cta->race;
@@ -169,6 +180,7 @@ static void check_reuse(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lan
 void tf_race_barrier_arrive(tf_warp *w, const tf_insn *in, uint32_t id, unsigned lane) {
   tf_race_cta *r = w->cta->race;
   check_reuse(w, in, id, lane);
+  hand_on(w);
   publish(r, w->index, r->at_barrier[id]);
 }
 
@@ -196,8 +208,10 @@ void tf_race_cluster_done(tf_cluster *k) {
   for (uint32_t i = 0; i < k->count; i++) {
     tf_race_cta *r = k->ctas[i]->race;
     uint32_t all[TF_LANES] = {0};
-    for (uint32_t w = 0; w < k->ctas[i]->warp_count; w++)
+    for (uint32_t w = 0; w < k->ctas[i]->warp_count; w++) {
       publish(r, w, all);
+      hand_on(&k->ctas[i]->warps[w]);
+    }
     for (uint32_t w = 0; w < k->ctas[i]->warp_count; w++) {
       join(r->seen[w], all);
       tf_race_warp_sync(&k->ctas[i]->warps[w], k->ctas[i]->warps[w].live);
@@ -208,6 +222,8 @@ void tf_race_cluster_done(tf_cluster *k) {
   for (uint32_t i = 0; k->count > 1 && i < k->count; i++) {
     tf_race_cta *r = k->ctas[i]->race;
     ok = ok && join_set(&sum, &r->row) && raise_clock(&sum, (uint32_t)k->ctas[i]->linear, r->clock);
+    for (uint32_t other = 0; other < k->count; other++)
+      ok = ok && join_set(&((tf_race_cta *)k->ctas[other]->race)->met.ctas, &r->met.ctas);
   }
   for (uint32_t i = 0; ok && sum.count && i < k->count; i++)
     ok = join_set(&((tf_race_cta *)k->ctas[i]->race)->row, &sum);
@@ -218,8 +234,19 @@ void tf_race_cluster_done(tf_cluster *k) {
 void tf_race_fence(tf_warp *w, bool wide) {
   tf_race_cta *r = w->cta->race;
   tf_race_warp *rw = &r->warp[w->index];
+  join(r->seen[w->index], rw->met.clock);
+  join(r->seen[w->index], r->met.clock);
+  if (wide) need(w->launch, join_set(&r->row, &rw->met.ctas) && join_set(&r->row, &r->met.ctas));
   publish(r, w->index, rw->fenced);
   if (wide) rw->fenced_cta = r->clock;
+}
+
+bool tf_race_met_after(const tf_warp *w, bool here, uint32_t warp_or_cta, uint32_t clock) {
+  const tf_race_cta *r = w->cta->race;
+  const tf_race_met *met[] = {&r->warp[w->index].met, &r->met};
+  for (unsigned i = 0; i < 2; i++)
+    if (clock < (here ? met[i]->clock[warp_or_cta] : tf_clockset_get(&met[i]->ctas, warp_or_cta))) return true;
+  return false;
 }
 
 /* ---- Variables ----------------------------------------------------------------------------------------------------- */
@@ -240,9 +267,10 @@ static tf_race_variable *find(tf_launch *l, tf_race_variable **bucket, uint64_t 
 
 static void within_cta(tf_warp *w, tf_race_variable *v, unsigned lane, unsigned kind, unsigned order) {
   tf_race_cta *r = w->cta->race;
-  const tf_race_warp *rw = &r->warp[w->index];
+  tf_race_warp *rw = &r->warp[w->index];
   bool fenced = rw->fenced[w->index] != 0, release = order & TF_ORDER_RELEASE;
-  if (kind != TF_WRITE && v->clock) join(r->seen[w->index], v->clock);
+  if (kind != TF_WRITE && v->clock) join(order & TF_ORDER_ACQUIRE ? r->seen[w->index] : rw->met.clock, v->clock);
+  if (kind != TF_READ && release) hand_on(w);
   if (kind != TF_READ && (release || fenced)) {
     if (!v->clock) v->clock = calloc(TF_LANES, sizeof *v->clock);
     need(w->launch, v->clock != NULL);
@@ -258,11 +286,13 @@ static void within_cta(tf_warp *w, tf_race_variable *v, unsigned lane, unsigned 
 
 static void between_ctas(tf_warp *w, tf_race_variable *v, unsigned kind, unsigned order) {
   tf_race_cta *r = w->cta->race;
+  tf_race_warp *rw = &r->warp[w->index];
   bool ok = true;
-  if (kind != TF_WRITE) ok = join_set(&r->row, &v->ctas);
+  if (!(order & TF_ORDER_WIDE)) return;
+  if (kind != TF_WRITE) ok = join_set(order & TF_ORDER_ACQUIRE ? &r->row : &rw->met.ctas, &v->ctas);
   if (kind != TF_READ) {
-    bool release = order & TF_ORDER_RELEASE && order & TF_ORDER_WIDE;
-    uint32_t covered = release ? ++r->clock : r->warp[w->index].fenced_cta;
+    bool release = order & TF_ORDER_RELEASE;
+    uint32_t covered = release ? ++r->clock : rw->fenced_cta;
     if (covered) ok = ok && join_set(&v->ctas, &r->row) && raise_clock(&v->ctas, (uint32_t)w->cta->linear, covered);
   }
   need(w->launch, ok);
