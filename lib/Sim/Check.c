@@ -98,6 +98,10 @@ void tf_check_warp_sync(tf_warp *w, uint32_t lanes) {
   if (races(w->launch)) tf_race_warp_sync(w, lanes);
 }
 
+void tf_check_cta_ends(tf_cta *cta) {
+  if (races(cta->launch)) tf_race_cta_ends(cta);
+}
+
 void tf_check_fence(tf_warp *w, bool wide) {
   if (races(w->launch)) tf_race_fence(w, wide);
 }

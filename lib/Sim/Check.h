@@ -27,6 +27,8 @@ void tf_check_barrier_done(tf_cta *cta, uint32_t id);
 /* One warp access that has been resolved: a->ok lanes touch a->ptr[lane]. Before the bytes are read or after they have
  * been written makes no difference. Counts, marks and checks. */
 void tf_check_access(tf_warp *w, const tf_insn *in, tf_access *a);
+/* The CTA's last thread has ended. */
+void tf_check_cta_ends(tf_cta *cta);
 /* A fence of the warp; wide: its scope reaches beyond the CTA. */
 void tf_check_fence(tf_warp *w, bool wide);
 
@@ -55,6 +57,8 @@ void tf_race_warp_sync(tf_warp *w, uint32_t lanes);
 void tf_race_cluster_done(tf_cluster *cluster);
 void tf_race_access(tf_warp *w, const tf_insn *in, tf_access *a);
 void tf_race_fence(tf_warp *w, bool wide);
+/* The CTA's last thread has ended. */
+void tf_race_cta_ends(tf_cta *cta);
 /* Lanes' accesses of a copy that was in flight have ended: from now on they count as lane by_lane's of warp `by`, or as
  * their own lanes' if by_lane is TF_LANES. */
 void tf_race_land(tf_warp *w, tf_access *a, uint32_t lanes, tf_warp *by, unsigned by_lane, const tf_insn *in);

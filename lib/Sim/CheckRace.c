@@ -16,7 +16,7 @@ typedef struct touch {
   const tf_access *a;
   unsigned lane;
   tf_ref ref;
-  bool write, strong;
+  bool write, strong, narrow;
   /* Events that were looked at last; neighbours meet them again. */
   uint32_t same; /* of another warp, and ordered before all of this one */
   uint32_t mine; /* of this warp, and landed: ordered before its own lane */
@@ -88,10 +88,11 @@ static void describe_other(const touch *t, const tf_event *e, tf_ref ref, char *
 
 /* How the accesses could be ordered, where that is a word in the text. */
 static const char *cure(const touch *t, const tf_event *e, bool other_writes) {
+  if (t->strong && e->tag & TF_EVENT_STRONG) return "; a scope of one of them is its CTA, which the other is not in";
   uint32_t warp = e->who % TF_LANES, cta = e->who / TF_LANES;
   bool here = cta == (uint32_t)t->w->cta->linear;
   if (other_writes && !t->write && e->tag & TF_EVENT_STRONG) return "; a volatile or relaxed read would be";
-  return tf_race_met_after(t->w, here, here ? warp : cta, e->clock)
+  return !t->strong && tf_race_met_after(t->w, here, here ? warp : cta, e->clock)
              ? "; the flag that tells of it was read without .acquire and without a fence behind"
              : "";
 }
@@ -100,6 +101,7 @@ static void conflict(const touch *t, tf_ref ref, bool other_writes) {
   const tf_event *e = event_of(t, ref);
   bool at_once = tf_event_insn(e) == t->in && e->who == tf_race_who(t->w) && e->clock == event_of(t, t->ref)->clock;
   bool note = other_writes && t->write && (at_once ? lanes_alike(t, ref & 31) : stores_same(t));
+  if (is_store(tf_event_insn(e)) || strcmp(tf_event_insn(e)->row->opcode, "mbarrier") == 0) other_writes = true;
   char other[400];
   uint32_t bytes = tf_access_bytes(t->a, t->lane);
   describe_other(t, e, ref, other, sizeof other);
@@ -109,9 +111,14 @@ static void conflict(const touch *t, tf_ref ref, bool other_writes) {
                              note ? ", which wrote the same value" : cure(t, e, other_writes));
 }
 
+/* Strong accesses from different CTAs, of which one is meant for its own CTA only. */
+static bool too_narrow(const touch *t, const tf_event *e) {
+  return (t->narrow || e->tag & TF_EVENT_NARROW) && e->who / TF_LANES != (uint32_t)t->w->cta->linear;
+}
+
 static void look_up(touch *t, tf_ref ref, bool other_writes) {
   const tf_event *e = event_of(t, ref);
-  if (e->tag & TF_EVENT_STRONG && t->strong) return;
+  if (e->tag & TF_EVENT_STRONG && t->strong && !too_narrow(t, e)) return;
   if (!ordered(t, e, ref)) conflict(t, ref, other_writes);
 }
 
@@ -143,8 +150,13 @@ static inline void touch_write(touch *t, tf_ref *c, bool wide) {
   if (c[WRITE]) hold_against(t, c[WRITE], true);
   if (c[READ]) check_read_lanes(t, c, wide);
   if (wide && c[OTHER]) hold_against(t, c[OTHER], false);
+  tf_ref last = c[WRITE];
   c[WRITE] = t->ref;
-  if (t->strong) return;
+  if (t->strong) { /* a plain write, by the same thread perhaps, is still one to others */
+    unsigned spare = wide ? OTHER : READ;
+    if (last && !c[spare] && !(event_of(t, last)->tag & TF_EVENT_STRONG)) c[spare] = last;
+    return;
+  }
   c[READ] = 0; /* ordered before this write, or reported */
   if (wide) c[OTHER] = c[LANES] = 0;
 }
@@ -201,16 +213,20 @@ static inline tf_shadow *place_of(const tf_warp *w, const tf_access *a, unsigned
   return &((tf_race_cta *)(*owner)->race)->shared;
 }
 
-static inline void touch_lane(touch *t, tf_shadow *s, uint64_t at, const tf_cta *owner) {
+static inline void touch_lane(touch *t, tf_shadow *s, uint64_t at, tf_cta *owner) {
   const tf_access *a = t->a;
-  uint64_t key = owner ? TF_SHARED_BASE + ((uint64_t)owner->rank << TF_CTA_SHIFT) + at : at;
-  if (t->strong) tf_race_synchronise(t->w, t->lane, key, !owner, a->kind, a->order);
+  uint64_t key = owner ? TF_SHARED_BASE + ((uint64_t)owner->rank << TF_CTA_SHIFT) + at : at, wide_key = key;
+  if (owner && owner != t->w->cta && !a->in_flight) tf_race_remote_access(t->w, t->in, a, t->lane, owner);
+  if (owner) wide_key = owner->cluster->count > 1 ? (uint64_t)1 << 63 | owner->linear << TF_CTA_SHIFT | at : 0;
+  if (t->strong) tf_race_synchronise(t->w, t->lane, key, wide_key, a->kind, a->order);
   touch_range(t, s, at, tf_access_bytes(a, t->lane));
 }
 
 void tf_race_access(tf_warp *w, const tf_insn *in, tf_access *a) {
   touch t = {.w = w, .in = in, .a = a, .write = a->kind != TF_READ, .strong = a->order != 0};
-  unsigned flags = (t.strong ? TF_EVENT_STRONG : 0) | (a->in_flight ? TF_EVENT_ASYNC : 0);
+  t.narrow = t.strong && !(a->order & TF_ORDER_WIDE);
+  unsigned flags =
+      (t.strong ? TF_EVENT_STRONG : 0u) | (a->in_flight ? TF_EVENT_ASYNC : 0u) | (t.narrow ? TF_EVENT_NARROW : 0u);
   a->event = 0;
   for (uint32_t m = a->ok; m; m &= m - 1) {
     uint64_t at;

@@ -57,6 +57,16 @@ typedef struct tf_race_warp {
   } recent[TF_RACE_RECENT]; /* events by instruction */
 } tf_race_warp;
 
+/* An access to another CTA's shared memory. */
+typedef struct tf_race_remote {
+  tf_warp *warp; /* null: none yet */
+  const tf_insn *in;
+  uint64_t address;
+  uint32_t clock, bytes;
+  unsigned lane;
+} tf_race_remote;
+enum { TF_RACE_CLUSTER = 16 }; /* CTAs that a cluster may have */
+
 typedef struct tf_race_cta {
   struct tf_race_cta *next, *previous;
   tf_cta *cta;
@@ -70,6 +80,7 @@ typedef struct tf_race_cta {
   tf_clockset row;
   tf_race_met met; /* by any warp before a barrier */
   tf_shadow shared;
+  tf_race_remote remote[TF_RACE_CLUSTER]; /* the newest by each CTA of the cluster */
   tf_race_variable *variables[TF_RACE_CTA_VARIABLES];
 } tf_race_cta;
 
@@ -92,8 +103,12 @@ uint32_t tf_clockset_get(const tf_clockset *set, uint32_t cta);
 /* True when a fence of the warp, had it made one, would have ordered accesses of that warp of its CTA, or of another CTA,
  * before the clock. */
 bool tf_race_met_after(const tf_warp *w, bool here, uint32_t warp_or_cta, uint32_t clock);
-/* What a strong access of a lane to the variable at `key` takes over and publishes. */
-void tf_race_synchronise(tf_warp *w, unsigned lane, uint64_t key, bool global, unsigned kind, unsigned order);
+/* What a strong access of a lane takes over and publishes: the variable is at `key` for its CTA, at `wide_key` for all that
+ * can reach it; 0: only its CTA can. */
+void tf_race_synchronise(tf_warp *w, unsigned lane, uint64_t key, uint64_t wide_key, unsigned kind, unsigned order);
+
+/* RaceCluster.c: an access, before what it publishes, to shared memory of another CTA. */
+void tf_race_remote_access(tf_warp *w, const tf_insn *in, const tf_access *a, unsigned lane, tf_cta *owner);
 
 /* RaceEvent.c: the event of an instruction of the warp now; 0: out of memory, or a grid of too many CTAs to tell apart. */
 uint32_t tf_race_event(tf_warp *w, const tf_insn *in, unsigned flags);

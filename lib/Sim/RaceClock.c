@@ -298,12 +298,12 @@ static void between_ctas(tf_warp *w, tf_race_variable *v, unsigned kind, unsigne
   need(w->launch, ok);
 }
 
-void tf_race_synchronise(tf_warp *w, unsigned lane, uint64_t key, bool global, unsigned kind, unsigned order) {
+void tf_race_synchronise(tf_warp *w, unsigned lane, uint64_t key, uint64_t wide_key, unsigned kind, unsigned order) {
   tf_race_cta *r = w->cta->race;
   tf_race *g = w->launch->race;
   tf_race_variable *v = find(w->launch, &r->variables[key / 4 % TF_RACE_CTA_VARIABLES], key);
   if (v) within_cta(w, v, lane, kind, order);
-  if (!global) return;
-  v = find(w->launch, &g->variables[key / 4 % TF_RACE_VARIABLES], key);
+  if (!wide_key) return;
+  v = find(w->launch, &g->variables[wide_key / 4 % TF_RACE_VARIABLES], wide_key);
   if (v) between_ctas(w, v, kind, order);
 }

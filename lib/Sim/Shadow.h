@@ -55,6 +55,8 @@ typedef struct tf_event {
 enum {
   TF_EVENT_STRONG = 1, /* atomic, or strong of another kind */
   TF_EVENT_ASYNC = 2,  /* of a copy in flight: ordered with nothing until it has been waited for */
+  TF_EVENT_NARROW = 4, /* strong, for threads of its CTA only */
+  TF_EVENT_FLAGS = 7
 };
 
 /* Memory that all shadows of a launch have. */
@@ -64,7 +66,7 @@ typedef struct tf_shadow_use {
 } tf_shadow_use;
 
 static inline const struct tf_insn *tf_event_insn(const tf_event *e) {
-  return (const struct tf_insn *)(e->tag & ~(uintptr_t)3);
+  return (const struct tf_insn *)(e->tag & ~(uintptr_t)TF_EVENT_FLAGS);
 }
 
 tf_shadow_page *tf_shadow_find(tf_shadow *shadow, tf_shadow_use *use, uint64_t number, unsigned shift);

@@ -45,6 +45,7 @@ void tf_warp_exit(tf_warp *w, uint32_t lanes) {
   w->live &= ~lanes;
   w->cta->live_threads -= (uint32_t)__builtin_popcount(lanes);
   w->worker->progress++;
+  if (!w->cta->live_threads) tf_check_cta_ends(w->cta);
   if (lanes != w->mask) tf_warp_park(w, w->mask & ~lanes, w->pc + 1);
   w->resched = true;
   tf_barrier_recheck(w->cta);

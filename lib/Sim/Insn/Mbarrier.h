@@ -70,7 +70,8 @@ static inline bool tf_mbarrier_arrive(tf_warp *w, const tf_insn *in, unsigned la
 static inline bool tf_mbarrier_access(tf_warp *w, const tf_insn *in, unsigned lane, uint64_t address, unsigned space,
                                       tf_access_kind kind, uint64_t **out) {
   tf_access a = {.mask = 1u << lane, .bytes = 8, .kind = (uint8_t)kind, .space = (uint8_t)space};
-  if (kind != TF_WRITE) a.order = TF_ORDER_STRONG | TF_ORDER_ACQUIRE | TF_ORDER_RELEASE | TF_ORDER_WIDE;
+  if (kind != TF_WRITE)
+    a.order = TF_ORDER_STRONG | (kind == TF_READ ? TF_ORDER_ACQUIRE : TF_ORDER_RELEASE) | TF_ORDER_WIDE;
   a.addr[lane] = address;
   tf_access_fill(&a);
   tf_access_slow(w, in, &a);
