@@ -49,6 +49,16 @@ static bool split(tf_decoder *d, call_parts *p) {
   return true;
 }
 
+/* What is passed is as large as what the function declares; `_` takes any result. */
+static bool same_sizes(tf_decoder *d, const char *name, const tf_ptx_operand *group, const tf_param *given,
+                       tf_ptx_var *const *declared) {
+  for (uint32_t i = 0; group && i < group->item_count; i++)
+    if (given[i].bytes && given[i].bytes != declared[i]->bytes && group->items[i].kind == TF_OP_NAME)
+      return tf_decode_fail(d, name, "'%s' of %llu bytes is passed %llu", declared[i]->name,
+                            (unsigned long long)declared[i]->bytes, (unsigned long long)given[i].bytes);
+  return true;
+}
+
 static bool decode_target(tf_decoder *d, const call_parts *p, tf_call *call) {
   const tf_ptx_operand *t = p->target;
   call->target = TF_NO_OPERAND;
@@ -62,7 +72,8 @@ static bool decode_target(tf_decoder *d, const call_parts *p, tf_call *call) {
     if (args != f->ptx->param_count || rets != f->ptx->ret_count)
       return tf_decode_fail(d, t->name, "'%s' takes %u arguments and gives %u results, the call has %u and %u", t->name,
                             f->ptx->param_count, f->ptx->ret_count, args, rets);
-    return true;
+    return same_sizes(d, t->name, p->args, call->args, f->ptx->params) &&
+           same_sizes(d, t->name, p->rets, call->rets, f->ptx->rets);
   }
   uint8_t got;
   d->func->calls_indirect = true;

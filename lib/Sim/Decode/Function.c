@@ -81,8 +81,10 @@ static bool index_labels(tf_decoder *d) {
   if (!d->labels) return tf_decode_no_memory(d);
   for (const tf_ptx_label *l = d->ptx->labels; l; l = l->next) {
     size_t at = label_hash(l->name, l->scope) & (d->label_size - 1);
-    while (d->labels[at])
-      at = (at + 1) & (d->label_size - 1);
+    for (; d->labels[at]; at = (at + 1) & (d->label_size - 1))
+      if (d->labels[at]->scope == l->scope && strcmp(d->labels[at]->name, l->name) == 0)
+        return tf_ptx_fail(d->error, l->line, l->name, strlen(l->name), "label '%s' stands twice in this scope",
+                           l->name);
     d->labels[at] = l;
   }
   return true;

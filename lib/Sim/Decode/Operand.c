@@ -155,30 +155,38 @@ uint32_t tf_decode_const(tf_decoder *d, unsigned width, uint64_t value) {
   return d->const_list[d->const_count - 1].at | TF_BANK_CONSTS;
 }
 
+/* Integers stand for integers and bits, floats for floats and bits of their size; f16 and packed types have no constants.
+ * Decimal fractions are rounded to 32 bits too. */
+static bool takes_constant(tf_type type, tf_operand_kind constant) {
+  char kind = tf_type_kind(type);
+  if (kind == 'P') return constant == TF_OP_INT;
+  if (constant == TF_OP_INT) return kind == 'B' || kind == 'U' || kind == 'S';
+  if (kind == 'F') return tf_type_bytes(type) >= 4;
+  return kind == 'B' && (type == TF_T_b32 || (type == TF_T_b64 && constant == TF_OP_F64));
+}
+
 static bool convert_constant(tf_decoder *d, const tf_ptx_operand *o, tf_type type, uint64_t *bits) {
   float f;
   double x;
   uint32_t low = (uint32_t)o->value;
   *bits = (uint64_t)o->value;
+  if (!takes_constant(type, o->kind))
+    return tf_decode_fail(d, o->name ? o->name : d->stmt->opcode, "a .%s operand takes no %s constant",
+                          tf_type_name(type), o->kind == TF_OP_INT ? "integer" : "floating-point");
   if (type == TF_T_pred) { /* true or false in all lanes */
     *bits = o->value ? UINT32_MAX : 0;
     return o->kind == TF_OP_INT ? true : tf_decode_fail(d, o->name, "expected a predicate");
   }
-  bool narrow_float = type == TF_T_f32 || type == TF_T_tf32, wide_float = type == TF_T_f64;
-  if (o->kind == TF_OP_INT && (narrow_float || wide_float))
-    return tf_decode_fail(d, o->name, "a .%s operand takes a floating-point constant", tf_type_name(type));
   if (o->kind == TF_OP_F64 && tf_type_bytes(type) < 8) { /* a decimal constant, rounded to the operand's type */
     memcpy(&x, &o->value, sizeof x);
     f = (float)x;
     memcpy(&low, &f, sizeof low);
     *bits = low;
-  } else if (o->kind == TF_OP_F32 && wide_float) {
+  } else if (o->kind == TF_OP_F32 && type == TF_T_f64) {
     memcpy(&f, &low, sizeof f);
     x = (double)f;
     memcpy(bits, &x, sizeof x);
   }
-  if (o->kind != TF_OP_INT && tf_type_bytes(type) < 4)
-    return tf_decode_fail(d, o->name, "a .%s operand takes no floating-point constant", tf_type_name(type));
   unsigned bytes = tf_type_bytes(type);
   if (bytes < 8) *bits &= ((uint64_t)1 << 8 * bytes) - 1;
   return true;
@@ -252,15 +260,29 @@ static bool special_value(tf_decoder *d, const tf_ptx_operand *o, unsigned width
   return true;
 }
 
+/* True when a register of type `have` may stand for an operand of type `want`, sizes apart: bits fit everything, integers
+ * do not care for signs, floats are themselves, packed 16-bit numbers are all alike; other formats live in bits only. */
+static bool agrees(tf_type want, tf_type have) {
+  char kind = tf_type_kind(want), other = tf_type_kind(have);
+  if (kind == 'B' || other == 'B' || kind == 'P') return true;
+  if (kind == 'U' || kind == 'S') return other != 'F';
+  bool packed = want == TF_T_f16x2 || want == TF_T_u16x2 || want == TF_T_s16x2;
+  return kind == 'X' ? packed && other == 'X' : want == have;
+}
+
 static bool register_value(tf_decoder *d, const tf_ptx_operand *o, tf_type type, bool relaxed, uint32_t *op,
                            uint8_t *got) {
   tf_type have = o->reg->type;
+  if (strchr(o->name, '.')) return tf_decode_fail(d, o->name, "a register of one component has no others");
   if (o->value) return tf_decode_fail(d, o->name, "a register takes no offset here");
   if ((have == TF_T_pred) != (type == TF_T_pred))
     return tf_decode_fail(
         d, o->name, have == TF_T_pred ? "a predicate register cannot stand here" : "expected a predicate register");
   unsigned bytes = tf_type_bytes(have), want = tf_type_bytes(type);
   bool fits = type == TF_T_pred || (relaxed ? bytes >= want : bytes == want);
+  if (fits && !agrees(type, have))
+    return tf_decode_fail(d, o->name, "register '%s' is .%s, the instruction takes .%s here", o->name,
+                          tf_type_name(have), tf_type_name(type));
   if (!fits)
     return tf_decode_fail(d, o->name, "register '%s' is .%s, the instruction takes %u bits here", o->name,
                           tf_type_name(have), want * 8);
@@ -335,6 +357,33 @@ static bool take_imm(tf_decoder *d, int64_t value) {
   return true;
 }
 
+/* Space of the n-th state space among the statement's modifiers; TF_SPACE_GENERIC: there are fewer. */
+static tf_space nth_space(const tf_ptx_stmt *s, unsigned n) {
+  static const struct {
+    const char *name;
+    tf_space space;
+  } spaces[] = {{"global", TF_SPACE_GLOBAL},
+                {"const", TF_SPACE_CONST},
+                {"local", TF_SPACE_LOCAL},
+                {"shared", TF_SPACE_SHARED},
+                {"param", TF_SPACE_PARAM}};
+  for (uint32_t i = 0; i < s->mod_count; i++)
+    for (size_t k = 0; k < sizeof spaces / sizeof *spaces; k++) {
+      size_t length = strlen(spaces[k].name);
+      bool same =
+          strncmp(s->mods[i], spaces[k].name, length) == 0 && (!s->mods[i][length] || s->mods[i][length] == ':');
+      if (same && n-- == 0) return spaces[k].space;
+    }
+  return TF_SPACE_GENERIC;
+}
+
+/* A variable stands in the space that the instruction names for this address. */
+static bool right_space(tf_decoder *d, const tf_ptx_operand *o) {
+  tf_space space = nth_space(d->stmt, d->address_count);
+  if (space == TF_SPACE_GENERIC || space == o->var->space) return true;
+  return tf_decode_fail(d, o->name, "'%s' is in another state space than '%s' names", o->name, d->stmt->opcode);
+}
+
 static bool decode_address(tf_decoder *d, const tf_ptx_operand *o) {
   uint32_t op = TF_NO_OPERAND;
   uint8_t width = 8;
@@ -348,7 +397,7 @@ static bool decode_address(tf_decoder *d, const tf_ptx_operand *o) {
     width = (uint8_t)bytes;
     if (width == 4) d->insn.narrow = (uint8_t)(d->insn.narrow | 1u << d->address_count);
   } else if (o->var) {
-    if (!var_address(d, o, 8, 0, &op)) return false;
+    if (!right_space(d, o) || !var_address(d, o, 8, 0, &op)) return false;
   } else if (o->name) {
     return tf_decode_fail(d, o->name, "unknown name '%s'", o->name);
   } else {

@@ -178,7 +178,7 @@ static bool open_scope(tf_parser *p, tf_scope *scope) {
   return true;
 }
 
-static bool parse_targets(tf_parser *p, tf_ptx_label *label) {
+static bool parse_targets(tf_parser *p, tf_ptx_label *label, bool functions) {
   size_t cap = 0;
   tf_ptx_label_list *list = tf_pool_alloc(&p->module->pool, sizeof *list);
   if (!list) return tf_parse_no_memory(p);
@@ -192,6 +192,9 @@ static bool parse_targets(tf_parser *p, tf_ptx_label *label) {
     }
     const char *name = tf_parse_word(p, "a label");
     if (!name) return false;
+    uint32_t index;
+    const tf_name *known = functions ? tf_parse_lookup(p, name, strlen(name), &index) : NULL;
+    if (functions && (!known || !known->func)) return tf_parse_fail(p, "no function '%s' was declared", name);
     list->names[list->count++] = name;
   } while (tf_parse_accept(p, ","));
   label->targets = list;
@@ -212,7 +215,8 @@ static bool parse_label(tf_parser *p, const char *name, uint32_t line) {
   *label = (tf_ptx_label){.name = name, .scope = p->scope->number, .line = line, .statement = (uint32_t)p->stmt_count};
   *p->labels_tail = label;
   p->labels_tail = &label->next;
-  if (tf_parse_accept(p, ".branchtargets") || tf_parse_accept(p, ".calltargets")) return parse_targets(p, label);
+  if (tf_parse_accept(p, ".branchtargets")) return parse_targets(p, label, false);
+  if (tf_parse_accept(p, ".calltargets")) return parse_targets(p, label, true);
   if (tf_parse_accept(p, ".callprototype")) return parse_prototype(p, label);
   return true;
 }

@@ -156,7 +156,8 @@ static bool declare(tf_parser *p, tf_space space, const spec *s, tf_linkage link
   uint64_t dims[16];
   unsigned count = 0;
   if (!parse_dims(p, v, dims, &count) || !size_var(p, v, s, dims, count)) return false;
-  if (!tf_parse_accept(p, "=")) return true;
+  if (!tf_parse_accept(p, "="))
+    return v->bytes || v->is_extern ? true : tf_parse_fail(p, "'%s' has no size and is not .extern", name);
   if (space != TF_SPACE_GLOBAL && space != TF_SPACE_CONST)
     return tf_parse_fail(p, "only .global and .const variables may have an initialiser");
   if (!tf_parse_init(p, v, dims, count)) return false;
@@ -190,11 +191,12 @@ static bool declare_register(tf_parser *p, const spec *s) {
   *r = (tf_ptx_reg){.name = name, .type = s->type, .vector = s->vector};
   if (tf_parse_accept(p, "<")) {
     uint64_t count;
-    bool ok = p->tok.kind == TF_TOK_INT && p->tok.bits >= 1 && p->tok.bits <= 1u << 20;
+    bool ok = p->tok.kind == TF_TOK_INT && p->tok.bits <= 1u << 20;
     count = p->tok.bits;
-    if (!ok) return tf_parse_fail(p, "a register count must be an integer from 1 to %u", 1u << 20);
+    if (!ok) return tf_parse_fail(p, "a register count must be an integer of at most %u", 1u << 20);
     tf_parse_advance(p);
     if (!tf_parse_expect(p, ">", "after a register count")) return false;
+    if (count == 0) return true; /* none */
     r->count = (uint32_t)count;
   }
   tf_name *n = tf_scope_add(p, p->scope, name);

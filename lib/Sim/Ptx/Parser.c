@@ -126,6 +126,27 @@ static bool parse_version(tf_parser *p) {
   return true;
 }
 
+static bool check_target(tf_parser *p, const char *text) {
+  static const struct {
+    unsigned number;
+    char suffix;
+    unsigned version;
+  } targets[] = {
+#define T(number, suffix, version) {number, suffix, version},
+#include "Sim/Ptx/Targets.def"
+#undef T
+  };
+  const tf_ptx_module *m = p->module;
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    if (targets[i].number != m->target || targets[i].suffix != m->target_suffix) continue;
+    unsigned least = targets[i].version;
+    return m->version >= least ? true
+                               : tf_parse_fail(p, "%s came with PTX %u.%u, the module is of %u.%u", text, least / 10,
+                                               least % 10, m->version / 10, m->version % 10);
+  }
+  return tf_parse_fail(p, "no such target: %s", text);
+}
+
 static bool parse_target_name(tf_parser *p) {
   char suffix = '\0', rest = '\0';
   unsigned number = 0;
@@ -138,7 +159,7 @@ static bool parse_target_name(tf_parser *p) {
   p->module->target = number;
   p->module->target_suffix = suffix;
   memcpy(p->module->target_name, text, sizeof text);
-  return true;
+  return check_target(p, text);
 }
 
 static bool parse_target(tf_parser *p) {

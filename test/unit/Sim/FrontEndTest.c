@@ -26,7 +26,8 @@ static const char *text_of(const char *body) {
   snprintf(
       text, sizeof text,
       ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<9>; .reg "
-      ".b16 %%h<9>;\n.reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .f64 %%fd<9>;\n.reg .b64 %%rd<9>; .shared .align 8 .b8 "
+      ".b16 %%h<9>;\n.reg .b32 %%r<9>; .reg .u32 %%u<9>; .reg .f32 %%f<9>; .reg .f64 %%fd<9>;\n.reg .b64 %%rd<9>; "
+      ".shared .align 8 .b8 "
       "sh[64];\n%s\nret;\n}\n",
       body);
   return text;
@@ -54,6 +55,9 @@ static const char *const accepted[] = {
     "mma.aligned.sync.row.col.m16n8k8.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4};",
     "cp.async.shared.ca.L2::128B.global [sh], [%rd1], 4; ld.L2::64B.nc.global.L1::evict_last.v2.u32 {%r1, %r2}, "
     "[%rd1];",
+    "add.f32 %f1, %r1, %r2; mov.u32 %r1, %u1; add.u32 %u1, %r1, %u2; mov.b32 %f1, 0f3F800000; mov.b64 %fd1, 1.5;",
+    ".reg .b32 %none<0>; ld.param.u64 %rd1, [p]; ld.u32 %r1, [sh]; ld.shared::cluster.u32 %r1, [sh];",
+    "{ $L1: bra $L2; } { $L1: bra $L2; } $L2:",
     "atom.global.cas.b32 %r1, [%rd1], 0, 1; red.relaxed.gpu.global.add.f32 [%rd1], %f1;",
     "bar.sync 0; barrier.sync.aligned 1, 64; bar.red.popc.u32 %r1, 0, %p1;",
     ".pragma \"nounroll\"; .loc 1 2 3",
@@ -184,6 +188,23 @@ static const struct {
     {"mul.s32.lo %r1, %r2, %r3;", "line 9: '.lo'"},
     {"cvta.global.to.u64 %rd1, %rd2;", "line 9: '.to'"},
     {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1, %r2}, %r3, {%r4}, {%r5, %r6};", "line 9: 'mma'"},
+    /* Types of registers and constants, state spaces, names. */
+    {"add.s32 %r1, %f1, %r2;", "line 9: '%f1': register '%f1' is .f32, the instruction takes .s32 here"},
+    {"add.f32 %f1, %f2, %u1;", "line 9: '%u1': register '%u1' is .u32, the instruction takes .f32 here"},
+    {"ld.global.f32 %fd1, [%rd1];", "line 9: '%fd1': register '%fd1' is .f64, the instruction takes .f32 here"},
+    {"fma.rn.bf16x2 %r1, %r2, %u1, %r3;", "line 9: '%u1'"},
+    {"mov.u32 %r1, 0f3F800000;", "line 9: '0f3F800000': a .u32 operand takes no floating-point constant"},
+    {"add.s64 %rd1, %rd2, 1.5;", "line 9: '1.5': a .s64 operand takes no floating-point constant"},
+    {"mov.b64 %rd1, 0f3F800000;", "line 9: '0f3F800000': a .b64 operand takes no"},
+    {"add.f16x2 %r1, %r2, 1;", "line 9: '1': a .f16x2 operand takes no integer constant"},
+    {"ld.global.u32 %r1, [sh];", "line 9: 'sh': 'sh' is in another state space than 'ld' names"},
+    {"st.shared.u32 [p], %r1;", "line 9: 'p': 'p' is in another state space"},
+    {"cp.async.ca.shared.global [%rd1], [sh], 4;", "line 9: 'sh': 'sh' is in another state space than 'cp' names"},
+    {"$L1: mov.u32 %r1, 1;\n$L1: mov.u32 %r1, 2;", "line 10: '$L1': label '$L1' stands twice in this scope"},
+    {".shared .b8 empty[];", "line 9: ';': 'empty' has no size and is not .extern"},
+    {".local .b8 empty[0];", "line 9: ';': 'empty' has no size and is not .extern"},
+    {"mov.u32 %r1, %r2.x;", "line 9: '%r2.x': a register of one component has no others"},
+    {"t: .calltargets nobody;", "line 9: ';': no function 'nobody' was declared"},
     /* A cache policy stands there exactly if the hint does. */
     {"ld.global.u32 %r1, [%rd1], %rd2;", "line 9: 'ld': 'ld' takes 2 operands here, 3 given"},
     {"ld.global.L2::cache_hint.u32 %r1, [%rd1];", "line 9: 'ld': 'ld' takes 3 operands here, 2 given"},
@@ -262,7 +283,12 @@ static const struct {
     {".version 8.0\n.target sm_90a\n", "sm_90", "", TF_OK},
     {".version 8.0\n.target sm_90a\n", "sm_100", "line 1: 'sm_90a'", TF_UNSUPPORTED},
     {".version 7.8\n.target sm_75\n", "sm_90", "", TF_OK},
-    {".version 6.0\n.target sm_80\n.entry k() { .reg .b32 %r<4>; redux.sync.add.s32 %r1, %r2, -1; }", "sm_80",
+    {".version 6.0\n.target sm_80\n", "sm_80", "line 2: 'sm_80': sm_80 came with PTX 7.0", TF_PARSE},
+    {".version 7.8\n.target sm_90a\n", "sm_90", "line 2: 'sm_90a': sm_90a came with PTX 8.0", TF_PARSE},
+    {".version 8.0\n.target sm_91\n", "sm_100", "line 2: 'sm_91': no such target", TF_PARSE},
+    {".version 8.0\n.target sm_90\n.func f(.param .b32 a) { ret; }\n.entry k() { { .param .b8 p; call.uni f, (p); } }",
+     "sm_90", "line 4: 'f': 'a' of 4 bytes is passed 1", TF_PARSE},
+    {".version 6.3\n.target sm_75\n.entry k() { .reg .b32 %r<4>; redux.sync.add.s32 %r1, %r2, -1; }", "sm_80",
      "line 3: 'redux'", TF_PARSE},
     {".version 8.0\n.target sm_75\n.entry k() { .reg .b32 %r<4>; redux.sync.add.s32 %r1, %r2, -1; }", "sm_80",
      "line 3: 'redux'", TF_PARSE},
