@@ -172,19 +172,20 @@ static uint32_t byte_set(const tf_frame *f, const tf_use *u, unsigned i) {
   return (u->op & 3) == TF_BANK_REGS ? ((const uint32_t *)masks_of(f, u->op))[i] : TF_FULL_MASK;
 }
 
-static void give_byte(const tf_frame *f, const tf_use *u, unsigned i, uint32_t mask, uint32_t set) {
+static void give_byte(tf_frame *f, const tf_use *u, unsigned i, uint32_t mask, uint32_t set) {
   if (!u->op || (u->op & 3) != TF_BANK_REGS) return;
+  f->unset += (mask & ~set) != 0;
   uint32_t *m = (uint32_t *)masks_of(f, u->op) + (is_predicate(u) ? 0 : i);
   *m = (*m & ~mask) | (set & mask);
 }
 
 /* Bytes of a register that its type does not have (16 bits in a slot of 32) are set with the others. */
-static void give_rest(const tf_frame *f, const tf_use *u, uint32_t mask) {
+static void give_rest(tf_frame *f, const tf_use *u, uint32_t mask) {
   for (unsigned i = u->bytes; i && i < 4; i++)
     give_byte(f, u, i, mask, mask);
 }
 
-static void move_bytes(const tf_frame *f, const tf_uses *u, uint32_t mask) {
+static void move_bytes(tf_frame *f, const tf_uses *u, uint32_t mask) {
   uint32_t set[16];
   unsigned n = 0;
   for (unsigned i = 0; i < u->reads; i++)
@@ -198,7 +199,7 @@ static void move_bytes(const tf_frame *f, const tf_uses *u, uint32_t mask) {
   }
 }
 
-static void mix_bytes(const tf_frame *f, const tf_uses *u, uint32_t mask) {
+static void mix_bytes(tf_frame *f, const tf_uses *u, uint32_t mask) {
   const tf_use *to = &u->list[u->reads];
   uint32_t set[8];
   for (unsigned i = 0; i < to->bytes; i++) {
@@ -213,8 +214,17 @@ static void mix_bytes(const tf_frame *f, const tf_uses *u, uint32_t mask) {
   give_rest(f, to, mask);
 }
 
-void tf_init_registers(tf_warp *w, const tf_insn *in, uint32_t mask) {
-  const tf_frame *f = w->frame;
+/* All that the instruction touches is set in all lanes: what it does with that changes nothing. */
+static bool is_sound(const tf_frame *f, const tf_uses *u) {
+  for (unsigned i = 0; i < u->count; i++) {
+    const tf_use *use = &u->list[i];
+    if (use->op && (use->op & 3) == TF_BANK_REGS && unset_lanes(f, use, TF_FULL_MASK)) return false;
+  }
+  return true;
+}
+
+static void use_registers(tf_warp *w, const tf_insn *in, uint32_t mask) {
+  tf_frame *f = w->frame;
   const tf_uses *u = in->uses;
   if (u->kind == TF_USE_MOVE) {
     move_bytes(f, u, mask);
@@ -230,4 +240,12 @@ void tf_init_registers(tf_warp *w, const tf_insn *in, uint32_t mask) {
   }
   for (unsigned i = u->reads; i < u->count; i++)
     set_lanes(f, &u->list[i], mask);
+}
+
+/* Loops come to the same instructions again and again. */
+void tf_init_registers(tf_warp *w, const tf_insn *in, uint32_t mask) {
+  tf_frame *f = w->frame;
+  if (f->sound[in->site] == f->unset) return;
+  use_registers(w, in, mask);
+  if (mask == TF_FULL_MASK && is_sound(f, in->uses)) f->sound[in->site] = f->unset;
 }

@@ -91,6 +91,9 @@ typedef struct tf_frame {
   const tf_func *func;
   char *regs;
   char *set; /* init checker: lanes that have set each register; see CheckInit.c */
+  /* By instruction: `unset` when all that it reads and writes was last seen set in all lanes. `unset` changes whenever
+   * something that was set no longer is. */
+  uint32_t *sound, unset;
   uint32_t depth;
   uint32_t live; /* lanes inside */
   uint64_t local_base;

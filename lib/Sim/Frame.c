@@ -199,8 +199,10 @@ static tf_frame *new_frame(tf_warp *w, tf_frame *parent, const tf_func *func) {
   tf_frame *f = tf_pool_alloc(&w->frames, sizeof *f);
   char *regs = tf_pool_alloc(&w->frames, func->regs_bytes);
   char *set = w->registers ? tf_pool_alloc(&w->frames, func->regs_bytes) : NULL;
-  if (!f || !regs || (w->registers && !set)) return NULL;
-  *f = (tf_frame){.parent = parent, .func = func, .regs = regs, .set = set, .local_base = base};
+  uint32_t *sound = w->registers ? tf_pool_alloc(&w->frames, func->count * sizeof *sound) : NULL;
+  if (!f || !regs || (w->registers && !(set && sound))) return NULL;
+  *f = (tf_frame){
+      .parent = parent, .func = func, .regs = regs, .set = set, .sound = sound, .unset = 1, .local_base = base};
   if (w->launch->adversarial) each_register(f, poison_register, (uint32_t)w->launch->seed + w->index);
   if (parent) {
     f->depth = parent->depth + 1;
@@ -259,7 +261,8 @@ static unsigned char *place_of(tf_warp *w, const tf_frame *f, const tf_param *p,
 }
 
 /* A register that receives a parameter is set if what it receives is. */
-static void hand_on_set(const tf_frame *from, const tf_param *a, const tf_frame *to, const tf_param *b, unsigned lane) {
+static void hand_on_set(const tf_frame *from, const tf_param *a, tf_frame *to, const tf_param *b, unsigned lane) {
+  to->unset++;
   uint32_t bit = 1u << lane, *set = (uint32_t *)(void *)(to->set + (b->operand & ~3u));
   bool known = a->operand != TF_NO_OPERAND && (a->operand & 3) == TF_BANK_REGS;
   const uint32_t *source = known ? (const uint32_t *)(const void *)(from->set + (a->operand & ~3u)) : NULL;
@@ -267,8 +270,7 @@ static void hand_on_set(const tf_frame *from, const tf_param *a, const tf_frame 
     set[i] = source && i < a->width && !(source[i] & bit) ? set[i] & ~bit : set[i] | bit;
 }
 
-static void pass(tf_warp *w, const tf_frame *from, const tf_param *a, const tf_frame *to, const tf_param *b,
-                 uint32_t mask) {
+static void pass(tf_warp *w, const tf_frame *from, const tf_param *a, tf_frame *to, const tf_param *b, uint32_t mask) {
   uint64_t bytes = a->bytes < b->bytes ? a->bytes : b->bytes;
   for (uint32_t m = mask; m && bytes; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
@@ -295,6 +297,7 @@ bool tf_frame_enter(tf_warp *w, const tf_insn *in, const tf_func *func, const tf
     return false;
   }
   f->live |= mask;
+  f->unset++;
   if (f->set) each_register(f, forget_register, mask);
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = (unsigned)__builtin_ctz(m);
