@@ -377,10 +377,12 @@ static tf_space nth_space(const tf_ptx_stmt *s, unsigned n) {
   return TF_SPACE_GENERIC;
 }
 
-/* A variable stands in the space that the instruction names for this address. */
+/* A variable stands in the space that the instruction names for this address. Parameters have no generic address without
+ * cvta. */
 static bool right_space(tf_decoder *d, const tf_ptx_operand *o) {
   tf_space space = nth_space(d->stmt, d->address_count);
-  if (space == TF_SPACE_GENERIC || space == o->var->space) return true;
+  bool generic = space == TF_SPACE_GENERIC;
+  if (generic ? o->var->space != TF_SPACE_PARAM || d->address_count : space == o->var->space) return true;
   return tf_decode_fail(d, o->name, "'%s' is in another state space than '%s' names", o->name, d->stmt->opcode);
 }
 

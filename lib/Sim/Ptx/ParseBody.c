@@ -243,7 +243,6 @@ static bool parse_directive(tf_parser *p) {
 
 static bool parse_element(tf_parser *p) {
   if (tf_parse_at(p, "{")) return parse_block(p);
-  if (tf_parse_accept(p, ";")) return true;
   if (at_label(p)) {
     uint32_t line = p->tok.line;
     const char *name = tf_parse_word(p, "a label");

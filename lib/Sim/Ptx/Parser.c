@@ -285,7 +285,6 @@ static bool parse_item(tf_parser *p) {
   if (tf_parse_accept(p, ".section")) return tf_parse_section(p);
   if (tf_parse_accept(p, ".pragma")) return tf_parse_pragma(p);
   if (tf_parse_accept(p, ".alias")) return parse_alias(p);
-  if (tf_parse_accept(p, ";")) return true;
   (void)parse_linkage(p, &linkage);
   if (tf_parse_accept(p, ".entry")) return tf_parse_function(p, true, linkage);
   if (tf_parse_accept(p, ".func")) return tf_parse_function(p, false, linkage);

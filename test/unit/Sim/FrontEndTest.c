@@ -200,6 +200,8 @@ static const struct {
     {"ld.global.u32 %r1, [sh];", "line 9: 'sh': 'sh' is in another state space than 'ld' names"},
     {"st.shared.u32 [p], %r1;", "line 9: 'p': 'p' is in another state space"},
     {"cp.async.ca.shared.global [%rd1], [sh], 4;", "line 9: 'sh': 'sh' is in another state space than 'cp' names"},
+    {"ld.u64 %rd1, [p];", "line 9: 'p': 'p' is in another state space than 'ld' names"},
+    {"ret;;", "line 9: ';'"},
     {"$L1: mov.u32 %r1, 1;\n$L1: mov.u32 %r1, 2;", "line 10: '$L1': label '$L1' stands twice in this scope"},
     {".shared .b8 empty[];", "line 9: ';': 'empty' has no size and is not .extern"},
     {".local .b8 empty[0];", "line 9: ';': 'empty' has no size and is not .extern"},
