@@ -334,15 +334,15 @@ static bool decode_destination(tf_decoder *d, const tf_ptx_operand *o, const spe
   if (d->op_count < 64) d->written |= (uint64_t)1 << d->op_count;
   if (o->kind == TF_OP_SINK) return push(d, 0, (uint8_t)slot_width(s->type)); /* the frame's scratch slot */
   if (o->kind != TF_OP_NAME || !o->reg) return tf_decode_fail(d, o->name ? o->name : "", "expected a register");
-  uint32_t op;
-  uint8_t got;
+  uint32_t op = TF_NO_OPERAND;
+  uint8_t got = 0;
   tf_type type = s->twice ? (tf_type_bytes(s->type) == 2 ? TF_T_b32 : TF_T_b64) : s->type;
   return register_value(d, o, type, s->relaxed, &op, &got) && push(d, op, got);
 }
 
 static bool decode_source(tf_decoder *d, const tf_ptx_operand *o, const spec *s) {
-  uint32_t op;
-  uint8_t got;
+  uint32_t op = TF_NO_OPERAND;
+  uint8_t got = 0;
   tf_type type = s->twice ? (tf_type_bytes(s->type) == 2 ? TF_T_b32 : TF_T_b64) : s->type;
   if (o->negated && !s->predicate) return tf_decode_fail(d, o->name, "'!' stands before predicates only");
   if (o->kind == TF_OP_SINK) return tf_decode_fail(d, "_", "'_' cannot be read");

@@ -281,7 +281,7 @@ static void stop(bool by_code) {
   load(text, by_code);
   make(&v[0], false);
   make(&v[1], false);
-  put(&v[0], v[0].words);
+  put(&v[0], (uint32_t[MOST + 1]){0});
   set_up_call(&c, entry_of("main"), 150, &v[0], 1, &v[1]);
   tf_prepared_call *prepared = prepare(&c);
   for (int i = 0; i < 2; i++) {
