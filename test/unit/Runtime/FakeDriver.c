@@ -1,3 +1,4 @@
+#include "FakeCapture.h"
 #include "FakeDriver.h"
 
 #include <pthread.h>
@@ -51,27 +52,9 @@ static void let_go(void *object) {
   free(object);
 }
 
-/* User objects of the graph. */
-struct CUuserObject_st {
-  CUhostFn destroy;
-  void *data;
-};
-static CUuserObject kept[64];
-static _Thread_local CUstreamCaptureMode thread_mode;
-
-void fake_end_graph(void) {
-  for (int i = 0; i < 64; i++) {
-    if (!kept[i]) continue;
-    kept[i]->destroy(kept[i]->data);
-    free(kept[i]);
-    kept[i] = NULL;
-    fake.live_objects--;
-  }
-}
-
 void fake_reset(void) {
   fake_end_graph();
-  thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  fake_reset_mode();
   for (int i = 0; i < 1024; i++) {
     free(held[i]);
     held[i] = NULL;
@@ -197,82 +180,7 @@ static CUresult do_cuDevicePrimaryCtxRelease(CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
-/* ---- Captures: every stream is in the same one, and their graph is one ------------------------------------------- */
-
-static bool captured(CUstream stream) {
-  return fake.capturing && (!fake.captured_stream || fake.captured_stream == stream);
-}
-
-/* Calls that wait or that are not safe during a capture. */
-static CUresult forbid(bool forbidden) {
-  if (!forbidden) return CUDA_SUCCESS;
-  pthread_mutex_lock(&lock);
-  fake.forbidden++;
-  pthread_mutex_unlock(&lock);
-  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-}
-
-static CUresult check_safe(void) {
-  return forbid(fake.capturing && thread_mode != CU_STREAM_CAPTURE_MODE_RELAXED);
-}
-
-static CUresult do_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *exchanged) {
-  CUstreamCaptureMode before = thread_mode;
-  thread_mode = *exchanged;
-  *exchanged = before;
-  return CUDA_SUCCESS;
-}
-
-static CUresult do_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
-  *status = captured(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-
-static CUresult do_cuStreamGetCaptureInfo_v1(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id) {
-  if (captured(stream)) *id = 77;
-  return do_cuStreamIsCapturing(stream, status);
-}
-
-static CUresult do_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
-                                          CUgraph *graph, const CUgraphNode **dependencies, size_t *count) {
-  (void)id, (void)dependencies, (void)count;
-  if (captured(stream)) *graph = (CUgraph)(void *)kept;
-  return do_cuStreamIsCapturing(stream, status);
-}
-
-static CUresult do_cuUserObjectCreate(CUuserObject *object, void *data, CUhostFn destroy, unsigned count,
-                                      unsigned flags) {
-  if (count != 1 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) return CUDA_ERROR_INVALID_VALUE;
-  *object = malloc(sizeof **object);
-  **object = (struct CUuserObject_st){destroy, data};
-  fake.live_objects++;
-  return CUDA_SUCCESS;
-}
-
-static CUresult do_cuUserObjectRelease(CUuserObject object, unsigned count) {
-  if (count != 1) return CUDA_ERROR_INVALID_VALUE;
-  object->destroy(object->data);
-  free(object);
-  fake.live_objects--;
-  return CUDA_SUCCESS;
-}
-
-static CUresult do_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags) {
-  if (graph != (CUgraph)(void *)kept || count != 1 || flags != CU_GRAPH_USER_OBJECT_MOVE)
-    return CUDA_ERROR_INVALID_VALUE;
-  int i = 0;
-  while (kept[i])
-    i++;
-  kept[i] = object;
-  return CUDA_SUCCESS;
-}
-
-static CUresult do_cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
-  (void)stream;
-  fake.host_nodes++;
-  function(data);
-  return CUDA_SUCCESS;
-}
+/* ---- Events -------------------------------------------------------------------------------------------------------- */
 
 /* An event is the stream that it was recorded on. */
 static CUresult do_cuEventCreate(CUevent *event, unsigned flags) {
@@ -298,7 +206,8 @@ static CUresult do_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned fl
   memcpy(&fake.awaited, event, sizeof fake.awaited);
   fake.waiting = stream;
   fake.waits++;
-  return captured(stream) == captured(fake.awaited) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  return fake_is_captured(stream) == fake_is_captured(fake.awaited) ? CUDA_SUCCESS
+                                                                    : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
 }
 
 /* ---- Modules, memory, launches ----------------------------------------------------------------------------------- */
@@ -312,7 +221,7 @@ static CUresult do_cuModuleLoadDataEx(CUmodule *module, const void *image, unsig
     }
     return fake.load_result;
   }
-  CUresult safe = check_safe();
+  CUresult safe = fake_check_safe();
   if (safe != CUDA_SUCCESS) return safe;
   bool cubin = strncmp(image, "\177ELF", 4) == 0;
   if (cubin && fake.refuse_cubins) return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -384,12 +293,12 @@ static CUresult release(CUdeviceptr ptr) {
 }
 
 static CUresult do_cuMemAlloc(CUdeviceptr *ptr, size_t bytes) {
-  CUresult safe = check_safe();
+  CUresult safe = fake_check_safe();
   return safe == CUDA_SUCCESS ? allocate(ptr, bytes) : safe;
 }
 
 static CUresult do_cuMemFree(CUdeviceptr ptr) {
-  CUresult safe = check_safe();
+  CUresult safe = fake_check_safe();
   return safe == CUDA_SUCCESS ? release(ptr) : safe;
 }
 
@@ -476,7 +385,7 @@ static CUresult do_cuStreamDestroy(CUstream stream) {
 }
 
 static CUresult do_cuStreamSynchronize(CUstream stream) {
-  CUresult may = forbid(captured(stream));
+  CUresult may = fake_forbid(fake_is_captured(stream));
   return may == CUDA_SUCCESS ? fake.sticky : may;
 }
 
@@ -558,7 +467,8 @@ static CUresult do_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function
 
 /* ---- The table: every call passes the fault switch first --------------------------------------------------------- */
 
-static const tf_driver implemented = {
+static tf_driver implemented = {
+    /* and what FakeCapture.c adds */
     .cuInit = do_cuInit,
     .cuDriverGetVersion = do_cuDriverGetVersion,
     .cuDeviceGetCount = do_cuDeviceGetCount,
@@ -592,14 +502,6 @@ static const tf_driver implemented = {
     .cuStreamDestroy = do_cuStreamDestroy,
     .cuStreamSynchronize = do_cuStreamSynchronize,
     .cuStreamGetId = do_cuStreamGetId,
-    .cuStreamIsCapturing = do_cuStreamIsCapturing,
-    .cuStreamGetCaptureInfo_v1 = do_cuStreamGetCaptureInfo_v1,
-    .cuStreamGetCaptureInfo = do_cuStreamGetCaptureInfo,
-    .cuThreadExchangeStreamCaptureMode = do_cuThreadExchangeStreamCaptureMode,
-    .cuUserObjectCreate = do_cuUserObjectCreate,
-    .cuUserObjectRelease = do_cuUserObjectRelease,
-    .cuGraphRetainUserObject = do_cuGraphRetainUserObject,
-    .cuLaunchHostFunc = do_cuLaunchHostFunc,
     .cuEventCreate = do_cuEventCreate,
     .cuEventDestroy = do_cuEventDestroy,
     .cuEventRecord = do_cuEventRecord,
@@ -640,6 +542,7 @@ static tf_status take_fault(tf_driver *driver, char *message, size_t size) {
 
 tf_driver fake_table(void) {
   tf_driver table = {.close = close_fake, .take_fault = take_fault};
+  fake_implement_captures(&implemented);
 #define TF_DRIVER_FN(member, symbol, name, since, params, args)                                                        \
   if (implemented.member) table.member = call_##member;
 #include "Runtime/DriverAPI.def"
