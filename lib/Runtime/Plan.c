@@ -20,15 +20,13 @@ static const char *view_value(const tf_frame *f, const tf_marg *arg, int64_t *sh
   const tf_mparam *p = &f->entry->manifest->signature.params[arg->param];
   const tf_tensor *whole = &f->values[arg->param].tensor;
   const tf_menv env = environment(f);
-  int64_t offset, have = 1, want = 1, end;
+  int64_t offset, end;
   const char *error = tf_mexpr_eval(&arg->value, &env, &offset);
-  for (unsigned axis = 0; axis < p->rank; axis++)
-    have *= whole->shape[axis]; /* fits: the tensor exists */
-  for (unsigned axis = 0; axis < arg->rank && !error; axis++) {
+  for (unsigned axis = 0; axis < arg->rank && !error; axis++)
     error = tf_mexpr_eval(&arg->shape[axis], &env, &shape[axis]);
-    if (!error && (shape[axis] < 0 || __builtin_mul_overflow(want, shape[axis], &want))) error = "extents out of range";
-  }
   if (error) return error;
+  int64_t have = tf_extents_count(p->rank, whole->shape), want = tf_extents_count(arg->rank, shape);
+  if (want < 0) return "extents out of range";
   if (offset < 0 || __builtin_add_overflow(offset, want, &end) || end > have) return "the window leaves its tensor";
   if (tf_element_bits(p->element) < 8 && offset % 2 != 0) return "the window starts inside a byte";
   out->tensor = (tf_tensor){whole->data + tf_element_bytes(p->element, (uint64_t)offset), shape};

@@ -8,11 +8,19 @@
 
 /* ---- Single views ------------------------------------------------------------------------------------------------ */
 
-int64_t tf_view_count(const tf_compiled_view *view) {
+int64_t tf_extents_count(int64_t rank, const int64_t *shape) {
   int64_t count = 1;
-  for (int64_t axis = 0; axis < view->rank; axis++)
-    if (view->shape[axis] < 0 || __builtin_mul_overflow(count, view->shape[axis], &count)) return -1;
-  return count;
+  bool wraps = false, empty = false;
+  for (int64_t axis = 0; axis < rank; axis++) {
+    if (shape[axis] < 0) return -1;
+    empty = empty || shape[axis] == 0;
+    wraps = __builtin_mul_overflow(count, shape[axis], &count) || wraps;
+  }
+  return empty ? 0 : wraps ? -1 : count;
+}
+
+int64_t tf_view_count(const tf_compiled_view *view) {
+  return tf_extents_count(view->rank, view->shape);
 }
 
 bool tf_view_is_inside(const tf_compiled_view *view) {

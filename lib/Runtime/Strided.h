@@ -33,7 +33,9 @@ TF_NODISCARD tf_status tf_strided_walk(const tf_compiled_view *source, const tf_
 typedef enum tf_position { TF_POSITION_INSIDE, TF_POSITION_CLIPPED, TF_POSITION_OUTSIDE } tf_position;
 tf_position tf_view_position(const tf_compiled_view *view, int64_t index, int64_t *out);
 
-/* Elements of the view; -1 if that is no number of 63 bits. */
+/* Elements of so many axes, none if an extent is 0; -1 if one is negative or the product is no number of 63 bits. */
+int64_t tf_extents_count(int64_t rank, const int64_t *shape);
+/* Elements of the view; likewise. */
 int64_t tf_view_count(const tf_compiled_view *view);
 /* Whether the whole view lies inside of its storage, clips disregarded. */
 bool tf_view_is_inside(const tf_compiled_view *view);

@@ -252,6 +252,36 @@ START_TEST(many_parameters) {
 }
 END_TEST
 
+/* Three axes of 2^31 - 1 and an empty one: no elements, although the product of the first three has more than 64 bits. */
+START_TEST(huge_and_empty) {
+#define PARAM                                                                                                          \
+  "\"parameters\":[{\"name\":\"p\",\"kind\":\"tensor\",\"dtype\":\"i32\",\"shape\":[{\"var\":\"S\"},{\"var\":\"S\"},"  \
+  "{\"var\":\"S\"},{\"var\":\"E\"}],\"strides\":null,\"storage\":\"gmem\",\"alignment\":4}]"
+  static const char json[] =
+      "{\"version\":1,\"module\":\"m\",\"target\":\"sm_80\",\"ptx_version\":\"7.0\",\"dims\":[{\"name\":\"S\",\"lo\":0,"
+      "\"hi\":2147483648},{\"name\":\"E\",\"lo\":0,\"hi\":10}],\"kernels\":[{\"name\":\"k\",\"ptx_name\":\"k\"," PARAM
+      ",\"grid_size\":null,\"block_size\":null,\"default_grid\":null,\"default_block\":null,\"required_block\":null,"
+      "\"max_block_threads\":null,\"linear_grid\":false,\"shared\":{\"static_bytes\":0,\"dynamic_bytes\":0,\"buffers\":"
+      "[]},\"cooperative\":false,\"cluster\":null,\"grid_barrier_bytes\":0,\"abort_sites\":[],\"loc\":null}],"
+      "\"entries\":[{\"name\":\"e\"," PARAM
+      ",\"output_count\":0,\"body\":{\"stmt\":\"launch\",\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],"
+      "\"cluster\":null,\"dynamic_smem\":0,\"cooperative\":false,\"programmatic_stream_serialization\":false,\"args\":["
+      "{\"view\":\"p\",\"offset\":0,\"shape\":[{\"var\":\"S\"},{\"var\":\"S\"},{\"var\":\"S\"},{\"var\":\"E\"}]}],"
+      "\"loc\":null},\"loc\":null}],\"default_entry\":\"e\"}";
+#undef PARAM
+  tf_program_unload(program);
+  program = NULL;
+  ck_assert_msg(load_text(json, &program) == TF_OK, "%s", tf_runtime_message(rt));
+  int64_t shape[] = {INT32_MAX, INT32_MAX, INT32_MAX, 0};
+  static test_tensor t;
+  tensor_at(&t, 0x1000, kDLInt, 32, 4, 0, 0);
+  t.t.shape = shape;
+  tf_argument argument = of_tensor(&t);
+  ck_assert_msg(tf_entry_call(entry_of("e"), NULL, &argument, 1) == TF_OK, "%s", tf_runtime_message(rt));
+  ck_assert_uint_eq(fake.launch_count, 1);
+}
+END_TEST
+
 int main(void) {
   TCase *c = tcase_create("entry");
   tcase_add_checked_fixture(c, setup, teardown);
@@ -268,5 +298,6 @@ int main(void) {
   tcase_add_test(c, outputs_by_extents_of_others);
   tcase_add_test(c, lookups);
   tcase_add_test(c, many_parameters);
+  tcase_add_test(c, huge_and_empty);
   return run_case("entry", c);
 }
