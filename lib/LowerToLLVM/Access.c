@@ -139,11 +139,6 @@ LLVMValueRef tf_access_address(tf_lowering *lowering, const tf_access *access, i
   return tf_tensor_pointer(lowering, &from_here, moving, constant);
 }
 
-LLVMValueRef tf_access_pointer(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned *alignment) {
-  *alignment = tf_dtype_bytes(access->tensor->dtype);
-  return tf_access_address(lowering, access, position);
-}
-
 /* ---- Broadcasting ---- */
 static bool ignores(const tf_projection *projection, unsigned digit) {
   int64_t step = 0;

@@ -116,8 +116,6 @@ unsigned tf_access_width(tf_lowering *lowering, const tf_access *access, unsigne
 int64_t tf_access_place(const tf_access *access, int64_t position);
 /* Different elements that memory gives, for each of the thread's positions: 1, or less where the tensor is broadcast. */
 double tf_access_share(const tf_access *access);
-/* Pointer to the element at a static position, and the alignment in bytes that is proven for it. */
-LLVMValueRef tf_access_pointer(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned *alignment);
 /* Values of positions p, p + s, …, p + (width-1)*s, s the local stride of the local digit `inner`. Clipped elements
  * read as the clip value; stores leave them alone. */
 LLVMValueRef tf_access_load(tf_lowering *lowering, const tf_access *access, int64_t position, unsigned inner,
@@ -127,9 +125,7 @@ void tf_access_store(tf_lowering *lowering, const tf_access *access, int64_t pos
 /* Whether the element at p exists: it lies inside a clipped view's source, and below the driver's limit. i1; null:
  * provably. */
 LLVMValueRef tf_access_inside(tf_lowering *lowering, const tf_access *access, int64_t position);
-/* The same at i64 coordinates of the value, and what reads outside give. */
-LLVMValueRef tf_tensor_inside(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
-                              const LLVMValueRef *coordinates);
+/* What reads outside give. */
 LLVMValueRef tf_tensor_clip_value(tf_lowering *lowering, const tf_tensor *tensor);
 /* A load or store of `width` elements at a pointer; loads of ConstTensors are marked invariant. */
 LLVMValueRef tf_tensor_load(tf_lowering *lowering, const tf_tensor *tensor, LLVMValueRef pointer, unsigned width,

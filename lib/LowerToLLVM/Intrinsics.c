@@ -64,7 +64,8 @@ static void note_ptx(tf_lowering *lowering, unsigned ptx) {
   if (lowering->module->ptx_version < ptx) lowering->module->ptx_version = ptx;
 }
 
-bool tf_lower_is_reported(tf_lowering *lowering, const char *what) {
+/* Whether the last report was this one at this statement: one message for all of its lanes and copies. Notes it otherwise. */
+static bool is_reported(tf_lowering *lowering, const char *what) {
   tf_module_lowering *module = lowering->module;
   bool same = module->missing && strcmp(module->missing, what) == 0 && module->missing_loc.file == lowering->loc.file &&
               module->missing_loc.line == lowering->loc.line && module->missing_loc.column == lowering->loc.column;
@@ -79,7 +80,7 @@ bool tf_lower_require(tf_lowering *lowering, const char *what, unsigned sm, char
     note_ptx(lowering, ptx);
     return true;
   }
-  if (!tf_lower_is_reported(lowering, what)) {
+  if (!is_reported(lowering, what)) {
     char suffix_text[2] = {suffix, 0};
     tf_report(lowering->context, lowering->loc, LOWER_TARGET, what, sm, suffix_text, tf_target_name(target));
   }

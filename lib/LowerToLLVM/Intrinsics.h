@@ -20,8 +20,6 @@ LLVMValueRef tf_lower_intrinsic(tf_lowering *lowering, tf_intrinsic_id id, const
 bool tf_lower_has_intrinsic(const tf_lowering *lowering, tf_intrinsic_id id);
 /* The same for a feature outside of the table: sm (with suffix 'a'/'f', 0: none) and PTX version times 10. */
 bool tf_lower_require(tf_lowering *lowering, const char *what, unsigned sm, char suffix, unsigned ptx);
-/* Whether the last report was this one at this statement: one message for all of its lanes and copies. Notes it otherwise. */
-bool tf_lower_is_reported(tf_lowering *lowering, const char *what);
 bool tf_target_has(const tf_target *target, unsigned sm, char suffix);
 
 /* Whether LLVM knows the row's intrinsic with exactly the row's type; for the test of the table. */

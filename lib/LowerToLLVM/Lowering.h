@@ -192,9 +192,8 @@ void tf_lower_check_nonzero(tf_lowering *lowering, LLVMValueRef divisor);
 /* The value of a scalar expression in its own dtype (tf_llvm_value_type), or converted to another. */
 LLVMValueRef tf_lower_scalar(tf_lowering *lowering, const tf_expr *expr);
 LLVMValueRef tf_lower_scalar_as(tf_lowering *lowering, const tf_expr *expr, tf_dtype dtype);
-/* An integer expression as i64 / truncated to i32, modulo 2^32. Constants stay constants. */
+/* An integer expression as i64. Constants stay constants. */
 LLVMValueRef tf_lower_int64(tf_lowering *lowering, const tf_expr *expr);
-LLVMValueRef tf_lower_int32(tf_lowering *lowering, const tf_expr *expr);
 tf_int_facts tf_lower_facts(tf_lowering *lowering,
                             const tf_expr *expr); /* of an integer expression, with loop bounds known here */
 /* A dim's run-time value as i64 / modulo 2^32; constants for static dims. */

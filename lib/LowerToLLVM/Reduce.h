@@ -99,8 +99,6 @@ typedef struct tf_stage {
 /* Allocates and fills the tile, and waits for it: the share of one CTA, if CTAs walk the source. False (nothing emitted) if that
  * has no static shape. */
 bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out);
-/* Whether CTAs hold different parts of the source. */
-bool tf_stage_spans_ctas(tf_lowering *lowering, const tf_reduction *r);
 void tf_stage_wait(tf_lowering *lowering, const tf_stage *stage);
 /* The tile has been read: waits if the statement may run again, and write it. */
 void tf_stage_release(tf_lowering *lowering, const tf_stage *stage);

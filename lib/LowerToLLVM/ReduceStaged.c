@@ -148,7 +148,8 @@ static bool distribute(tf_lowering *lowering, const tf_reduction *r, const tf_te
   return true;
 }
 
-bool tf_stage_spans_ctas(tf_lowering *lowering, const tf_reduction *r) {
+/* Whether CTAs hold different parts of the source. */
+static bool spans_ctas(tf_lowering *lowering, const tf_reduction *r) {
   tf_driver driver;
   if (!r->source.view->ownership->mesh) return false;
   if (!tf_driver_of(lowering, &r->source, &driver)) return true;
@@ -182,7 +183,7 @@ static int64_t reach_of(tf_lowering *lowering, const tf_reduction *r, unsigned a
 
 /* The tile's extents of one CTA, and the results'; false if some are not static. */
 static bool reach_axes(tf_lowering *lowering, const tf_reduction *r, int64_t *tile, int64_t *rows) {
-  bool ctas = tf_stage_spans_ctas(lowering, r);
+  bool ctas = spans_ctas(lowering, r);
   for (unsigned axis = 0; axis < r->rank; axis++) {
     tile[axis] = ctas ? reach_of(lowering, r, axis) : static_of(r->shape[axis], -1);
     rows[axis] = r->reduced[axis] ? 1 : tile[axis];
@@ -283,7 +284,7 @@ bool tf_stage_make(tf_lowering *lowering, const tf_reduction *r, tf_stage *out) 
   if (!make_tensor(lowering, r->rank, r->shape, extents, r->in, base, &out->tile)) return false;
   if (!make_tensor(lowering, r->rank, kept, result_extents, r->accumulator, rows, &out->rows)) return false;
   if (!distribute(lowering, r, &out->rows, &out->own)) {
-    if (tf_stage_spans_ctas(lowering, r)) return false;
+    if (spans_ctas(lowering, r)) return false;
     out->own = out->rows;
   }
   tf_operand source = {.dtype = r->in, .tensor = r->source};

@@ -213,10 +213,6 @@ LLVMValueRef tf_lower_int64(tf_lowering *lowering, const tf_expr *expr) {
   return tf_lower_int(lowering, expr, 64);
 }
 
-LLVMValueRef tf_lower_int32(tf_lowering *lowering, const tf_expr *expr) {
-  return tf_lower_int(lowering, expr, 32);
-}
-
 /* ---- Every scalar ---- */
 static LLVMValueRef constant(tf_lowering *lowering, const tf_expr *expr) {
   tf_dtype dtype = dtype_of(expr);

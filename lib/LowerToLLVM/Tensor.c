@@ -168,7 +168,8 @@ void tf_tensor_store(tf_lowering *lowering, LLVMValueRef pointer, LLVMValueRef v
 }
 
 /* ---- Clipped elements ---- */
-LLVMValueRef tf_tensor_inside(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
+/* Whether the element at i64 coordinates of the value exists, as tf_access_inside. */
+static LLVMValueRef tensor_inside(tf_lowering *lowering, const tf_tensor *tensor, unsigned rank,
                               const LLVMValueRef *coordinates) {
   LLVMBuilderRef b = lowering->builder;
   LLVMValueRef inside = NULL;
@@ -200,7 +201,7 @@ LLVMValueRef tf_tensor_load_element(tf_lowering *lowering, const tf_tensor *tens
   for (unsigned axis = 0; axis < rank; axis++)
     coordinates[axis] = tf_lower_int(lowering, indices[axis], tensor->wide || tensor->view->clip_count > 0 ? 64 : 32);
   LLVMValueRef pointer = tf_tensor_element(lowering, tensor, rank, coordinates);
-  LLVMValueRef inside = tf_tensor_inside(lowering, tensor, rank, coordinates);
+  LLVMValueRef inside = tensor_inside(lowering, tensor, rank, coordinates);
   if (!inside) return tf_tensor_load(lowering, tensor, pointer, 1, tf_dtype_bytes(tensor->dtype));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(lowering->builder), after;
   tf_guard guard;

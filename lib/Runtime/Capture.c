@@ -10,8 +10,8 @@
 
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
-/* Drivers without these functions capture nothing. */
-tf_status tf_capture_of_stream(tf_runtime *rt, CUstream stream, unsigned long long *id) {
+/* The capture that a stream takes part in: 0 is none. Drivers without these functions capture nothing. */
+static tf_status capture_of(tf_runtime *rt, CUstream stream, unsigned long long *id) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t found = 0;
   CUresult result = rt->driver.cuStreamGetCaptureInfo_v1(stream, &status, &found);
@@ -72,8 +72,8 @@ tf_status tf_capture_check_memory(tf_frame *frame, const tf_mloc *loc, const cha
 tf_status tf_capture_check_stream(tf_frame *frame, const tf_mloc *loc, CUstream stream) {
   unsigned long long mine, others;
   tf_runtime *rt = frame->program->runtime;
-  tf_status status = tf_capture_of_stream(rt, frame->stream, &mine);
-  if (status == TF_OK) status = tf_capture_of_stream(rt, stream, &others);
+  tf_status status = capture_of(rt, frame->stream, &mine);
+  if (status == TF_OK) status = capture_of(rt, stream, &others);
   if (status != TF_OK || mine == others) return status;
   return tf_frame_fail(
       frame, TF_UNSUPPORTED, loc, "stream",

@@ -31,8 +31,6 @@ typedef struct tf_capture {
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
 TF_NODISCARD tf_status tf_capture_is_on(tf_runtime *rt, CUstream stream, bool *capturing);
-/* The capture that a stream takes part in: 0 is none. */
-TF_NODISCARD tf_status tf_capture_of_stream(tf_runtime *rt, CUstream stream, unsigned long long *id);
 /* Refuses a call that has to wait for the stream, before that would end the capture. `what` is the call's name. */
 TF_NODISCARD tf_status tf_capture_refuse_wait(tf_runtime *rt, CUstream stream, const char *what);
 

@@ -8,6 +8,7 @@
 #ifndef TF_RUNTIME_CUDATYPES_H
 #define TF_RUNTIME_CUDATYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,27 @@ typedef enum CUresult {
 #define TF_CUDA_RESULT(name, value, text) name = (value),
 #include "Runtime/CudaConstants.def"
 } CUresult;
+
+/* A result that is the fault of a kernel that ran, or of the device, not of the call that returns it: the context is lost. */
+static inline bool tf_cuda_is_device_fault(CUresult result) {
+  switch ((int)result) {
+  case CUDA_ERROR_ECC_UNCORRECTABLE:
+  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_HARDWARE_STACK_ERROR:
+  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+  case CUDA_ERROR_INVALID_PC:
+  case CUDA_ERROR_LAUNCH_FAILED:
+  case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    return true;
+  default:
+    return false;
+  }
+}
 
 typedef enum CUdevice_attribute {
 #define TF_CUDA_DEVICE_ATTRIBUTE(name, value) name = (value),

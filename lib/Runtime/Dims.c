@@ -95,15 +95,6 @@ bool tf_mexpr_is_multiple(const tf_mexpr *expr, unsigned *dim, int64_t *factor) 
   return var->op == TF_MOP_VAR;
 }
 
-bool tf_mexpr_is_static(const tf_mexpr *expr, int64_t *out) {
-  if (expr->op != TF_MOP_CONST && expr->arg_count == 0) return false;
-  int64_t ignored;
-  for (unsigned i = 0; i < expr->arg_count; i++)
-    if (!tf_mexpr_is_static(&expr->args[i], &ignored)) return false;
-  const tf_menv nothing = {0};
-  return tf_mexpr_eval(expr, &nothing, out) == NULL;
-}
-
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static const char *const spellings[] = {

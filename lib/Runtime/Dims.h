@@ -42,9 +42,6 @@ static inline const char *tf_mexpr_eval(const tf_mexpr *expr, const tf_menv *env
 /* True if the expression is V or c * V (c > 0): then *dim is V and *factor is c. */
 bool tf_mexpr_is_multiple(const tf_mexpr *expr, unsigned *dim, int64_t *factor);
 
-/* True, and the number in *out, if nothing in the expression is known only at run time and it evaluates. */
-bool tf_mexpr_is_static(const tf_mexpr *expr, int64_t *out);
-
 /* Infix text for messages ("4*S", "ceildiv(S, 128)"), cut off at size - 1 characters. */
 void tf_mexpr_format(const tf_manifest *manifest, const tf_msignature *signature, const tf_mexpr *expr, char *text,
                      size_t size);

@@ -189,7 +189,4 @@ static inline bool tf_mparam_is_tensor(const tf_mparam *param) {
   return param->kind == TF_MPARAM_TENSOR || param->kind == TF_MPARAM_CONST_TENSOR;
 }
 
-/* Spelling of the kind, e.g. "const_tensor". */
-const char *tf_mparam_kind_name(tf_mparam_kind kind);
-
 #endif

@@ -182,10 +182,6 @@ static const char *const kind_names[] = {[TF_MPARAM_TENSOR] = "tensor",
                                          [TF_MPARAM_HIDDEN_SHAPE] = "hidden_shape",
                                          [TF_MPARAM_GRID_BARRIER] = "grid_barrier"};
 
-const char *tf_mparam_kind_name(tf_mparam_kind kind) {
-  return kind_names[kind];
-}
-
 static void read_param(tf_mreader *r, const tf_mnode *node, bool kernel, tf_mparam *out) {
   static const char *const scalar_keys[] = {"name", "kind", "dtype", NULL};
   static const char *const barrier_keys[] = {"name", "kind", NULL};

@@ -115,23 +115,6 @@ void tf_recent_forget_program(tf_runtime *rt, const tf_program *program) {
 
 /* ---- Failed driver calls ----------------------------------------------------------------------------------------- */
 
-bool tf_cuda_is_device_fault(CUresult result) {
-  switch (result) {
-  case CUDA_ERROR_ILLEGAL_ADDRESS:
-  case CUDA_ERROR_LAUNCH_TIMEOUT:
-  case CUDA_ERROR_ASSERT:
-  case CUDA_ERROR_HARDWARE_STACK_ERROR:
-  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-  case CUDA_ERROR_MISALIGNED_ADDRESS:
-  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-  case CUDA_ERROR_INVALID_PC:
-  case CUDA_ERROR_LAUNCH_FAILED:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /* A growing message on the stack of the failing call; what does not fit is cut off. */
 typedef struct report {
   char text[4096];

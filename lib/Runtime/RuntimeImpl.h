@@ -93,9 +93,6 @@ tf_status tf_runtime_fail(tf_runtime *rt, tf_status status, const char *format, 
 tf_status tf_runtime_check(tf_runtime *rt, CUresult result, const char *function);
 #define TF_CALL(rt, function, ...) tf_runtime_check((rt), (rt)->driver.function(__VA_ARGS__), #function)
 
-/* A result that is the fault of a kernel that ran, not of the call that returns it. */
-bool tf_cuda_is_device_fault(CUresult result);
-
 /* ---- Device ------------------------------------------------------------------------------------------------------ */
 
 /* Takes over a filled driver table (closed on failure too) and opens a device of it: ordinal -1 is the current

@@ -87,18 +87,6 @@ const tf_sim_profile *tf_sim_device_profile(const tf_sim_device *d) {
   return d->profile;
 }
 
-void tf_sim_device_options(tf_sim_device *d, tf_sim_options *out) {
-  pthread_mutex_lock(&d->lock);
-  *out = d->options;
-  pthread_mutex_unlock(&d->lock);
-}
-
-void tf_sim_device_set_options(tf_sim_device *d, const tf_sim_options *options) {
-  pthread_mutex_lock(&d->lock);
-  set_options(d, options);
-  pthread_mutex_unlock(&d->lock);
-}
-
 tf_status tf_sim_alloc(tf_sim_device *d, uint64_t bytes, uint64_t *out) {
   tf_alloc *a;
   pthread_mutex_lock(&d->lock);

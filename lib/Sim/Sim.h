@@ -157,8 +157,6 @@ const char *tf_sim_class_name(unsigned index); /* null beyond the last */
 tf_status tf_sim_device_create(const char *profile, const tf_sim_options *options, tf_sim_device **out);
 void tf_sim_device_destroy(tf_sim_device *device);
 const tf_sim_profile *tf_sim_device_profile(const tf_sim_device *device);
-void tf_sim_device_options(tf_sim_device *device, tf_sim_options *out);
-void tf_sim_device_set_options(tf_sim_device *device, const tf_sim_options *options);
 
 /* Global memory. Addresses are 512-byte aligned. All ranges are checked: INVALID_ARGUMENT if any byte of a range is
  * outside a live allocation. Size 0 is refused by alloc and is fine elsewhere. */

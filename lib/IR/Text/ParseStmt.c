@@ -90,29 +90,29 @@ static const char *parse_target(tf_parser *p, const char *where, tf_loc *loc) {
   return name;
 }
 
+/* From the range or condition on. */
+static tf_node *parse_loop(tf_parser *p, tf_node *node, const char *where) {
+  node->block.head = tf_parse_expr(p);
+  tf_parser_close(p, node);
+  bool failed = p->failed;
+  node->block.body = tf_parse_block(p, where);
+  refuse_loop_else(p);
+  return close_compound(node, failed);
+}
+
 static tf_node *parse_for(tf_parser *p) {
   tf_node *node = tf_parser_node(p, TF_NODE_FOR, tf_parser_token(p));
   p->at++;
   node->block.name = parse_target(p, "after 'for'", &node->block.name_loc);
   if (!p->failed && tf_parser_at(p, TF_PUNCT_COMMA)) (void)refuse(p, "a loop over several names", "; use one name");
   if (!p->failed && !tf_parser_accept_keyword(p, TF_KW_IN)) tf_parser_unexpected(p, "'in' after the loop's name");
-  node->block.head = tf_parse_expr(p);
-  tf_parser_close(p, node);
-  bool failed = p->failed;
-  node->block.body = tf_parse_block(p, "after the head of 'for'");
-  refuse_loop_else(p);
-  return close_compound(node, failed);
+  return parse_loop(p, node, "after the head of 'for'");
 }
 
 static tf_node *parse_while(tf_parser *p) {
   tf_node *node = tf_parser_node(p, TF_NODE_WHILE, tf_parser_token(p));
   p->at++;
-  node->block.head = tf_parse_expr(p);
-  tf_parser_close(p, node);
-  bool failed = p->failed;
-  node->block.body = tf_parse_block(p, "after the condition of 'while'");
-  refuse_loop_else(p);
-  return close_compound(node, failed);
+  return parse_loop(p, node, "after the condition of 'while'");
 }
 
 static tf_node *parse_if(tf_parser *p) {

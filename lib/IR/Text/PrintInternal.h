@@ -82,7 +82,6 @@ void tf_print_invocation(tf_printer *p, const tf_invocation *invocation, const c
 /* Layouts, types and meshes with the names of the scopes in force. */
 void tf_print_mesh(tf_printer *p, const tf_mesh *mesh);
 void tf_print_layout(tf_printer *p, const tf_layout *layout);
-void tf_print_loc_text(tf_printer *p, const char *loc_text);
 void tf_print_indent(tf_printer *p, unsigned indent);
 
 /* ---- Statements (PrintStmt.c) ---- */

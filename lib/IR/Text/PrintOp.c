@@ -180,12 +180,6 @@ static void print_attrs(tf_printer *p, const tf_op_info *info, const tf_attr *at
   }
 }
 
-void tf_print_loc_text(tf_printer *p, const char *loc_text) {
-  if (!loc_text) return;
-  tf_string_puts(&p->out, ", loc=");
-  tf_string_quote(&p->out, loc_text);
-}
-
 /* T.coord(m.a), or by number where the axis has no name. */
 static void print_coord(tf_printer *p, const tf_invocation *call) {
   const tf_expr *mesh = call->args[TF_ARG_COORD_mesh];

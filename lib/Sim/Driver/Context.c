@@ -16,26 +16,6 @@ CUresult tf_sim_ready(void) {
   return c->destroyed ? CUDA_ERROR_CONTEXT_IS_DESTROYED : c->sticky;
 }
 
-bool tf_sim_is_sticky(CUresult result) {
-  switch ((int)result) {
-  case CUDA_ERROR_ECC_UNCORRECTABLE:
-  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-  case CUDA_ERROR_ILLEGAL_ADDRESS:
-  case CUDA_ERROR_LAUNCH_TIMEOUT:
-  case CUDA_ERROR_ASSERT:
-  case CUDA_ERROR_HARDWARE_STACK_ERROR:
-  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-  case CUDA_ERROR_MISALIGNED_ADDRESS:
-  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-  case CUDA_ERROR_INVALID_PC:
-  case CUDA_ERROR_LAUNCH_FAILED:
-  case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /* Under the state's lock. */
 static CUresult new_context(unsigned flags, bool primary, CUcontext *out) {
   tf_sim_state *s = tf_sim_now();

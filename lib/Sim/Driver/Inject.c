@@ -40,7 +40,7 @@ CUresult tf_sim_inject(tf_sim_call call) {
     unsigned long long n = rule->call < 0 ? any : rule->call == (int)call ? by_name : 0;
     if (n != rule->n && !(rule->onward && n > rule->n)) continue;
     CUcontext c = tf_sim_context();
-    if (c && tf_sim_is_sticky(rule->result)) c->sticky = rule->result;
+    if (c && tf_cuda_is_device_fault(rule->result)) c->sticky = rule->result;
     return rule->result;
   }
   return CUDA_SUCCESS;

@@ -257,8 +257,6 @@ tf_sim_stack *tf_sim_context_stack(void);
  * context begins so. */
 CUresult tf_sim_ready(void);
 CUresult tf_sim_from_status(tf_status status);
-/* Errors that end a context. */
-bool tf_sim_is_sticky(CUresult result);
 CUresult tf_sim_check_device(CUdevice dev);
 /* Leaves the function unless the device exists and the result pointers are not null. */
 #define TF_SIM_DEVICE_CALL(dev, ...)                                                                                   \

@@ -17,34 +17,34 @@ enum { N = 70, ROUNDS = 4 };
 #define ON_HOST(name)          name ": Tensor[(N,), 'i32', None, host]"
 #define TEMPORARY(name, where) "        " name " = T.alloc_tensor(TensorType((N,), 'i32', None, " where "))\n"
 
-static const char text[] = "N = DimVar('N', 1, 4096)\n"
-                           "@module(entry='plain')\n"
-                           "class Graphs:\n"
-                           "    @prim_func(target=CudaTarget('sm_80'))\n"
-                           "    def add(x: Tensor[(N,), 'i32'], n: Tensor[(), 'i32']) -> None:\n"
-                           "        with Mesh((Topology('cta', ceildiv(N, 32)), Topology('thread', 32)), "
-                           "Layout((ceildiv(N, 32), 32)), ('c', 't')) "
-                           "as m:\n"
-                           "            i = T.coord(m.c) * 32 + T.coord(m.t)\n"
-                           "            if i < N:\n"
-                           "                T.store(x, T.load(x, i) + n, i)\n"
-                           "    @prim_func(target=CudaTarget('sm_80'))\n"
-                           "    def turn(a: Tensor[(4, 32), 'i32']) -> None:\n"
-                           "        with Mesh((Topology('cta', 4),), Layout(shape=(4,)), ('c',)) as grid:\n"
-                           "            with Mesh((Topology('thread', 32),), Layout(shape=(32,)), ('t',)) as block:\n"
-                           "                c = T.coord(grid.c)\n"
-                           "                t = T.coord(block.t)\n"
-                           "                v = T.load(a, (c + 1) % 4, t)\n"
-                           "                T.sync(grid)\n"
-                           "                T.store(a, v, c, t)\n"
+/* clang-format off */
+static const char text[] =
+    "N = DimVar('N', 1, 4096)\n"
+    "@module(entry='plain')\n"
+    "class Graphs:\n"
+    "    @prim_func(target=CudaTarget('sm_80'))\n"
+    "    def add(x: Tensor[(N,), 'i32'], n: Tensor[(), 'i32']) -> None:\n"
+    "        with Mesh((Topology('cta', ceildiv(N, 32)), Topology('thread', 32)), Layout((ceildiv(N, 32), 32)), ('c', 't')) as m:\n"
+    "            i = T.coord(m.c) * 32 + T.coord(m.t)\n"
+    "            if i < N:\n"
+    "                T.store(x, T.load(x, i) + n, i)\n"
+    "    @prim_func(target=CudaTarget('sm_80'))\n"
+    "    def turn(a: Tensor[(4, 32), 'i32']) -> None:\n"
+    "        with Mesh((Topology('cta', 4),), Layout(shape=(4,)), ('c',)) as grid:\n"
+    "            with Mesh((Topology('thread', 32),), Layout(shape=(32,)), ('t',)) as block:\n"
+    "                c = T.coord(grid.c)\n"
+    "                t = T.coord(block.t)\n"
+    "                v = T.load(a, (c + 1) % 4, t)\n"
+    "                T.sync(grid)\n"
+    "                T.store(a, v, c, t)\n"
     /* Launches alone, which the manifest's plan runs too. */
-    MAIN("plain", "x: Tensor[(N,), 'i32'], n: Tensor[(), 'i32']") /* */
+    MAIN("plain", "x: Tensor[(N,), 'i32'], n: Tensor[(), 'i32']")
     "        add(x, n)\n"
     "        add(x, 3)\n"
     "        launch(add, x, n, grid=(ceildiv(N, 32),), block=32)\n"
     /* In, through temporaries in a loop and another entry, and out. */
-    MAIN("around", ON_HOST("x") ", n: Tensor[(), 'i32'], " ON_HOST("y")) /* */
-    TEMPORARY("t", "gmem")                                               /* */
+    MAIN("around", ON_HOST("x") ", n: Tensor[(), 'i32'], " ON_HOST("y"))
+    TEMPORARY("t", "gmem")
     "        T.copy(x, t)\n"
     "        for i in range(n):\n"
     "            u = T.alloc_tensor(TensorType((N,), 'i32', None, gmem))\n"
@@ -53,8 +53,8 @@ static const char text[] = "N = DimVar('N', 1, 4096)\n"
     "            T.copy(u, t)\n"
     "        T.copy(t, y)\n"
     /* A temporary of the host, filled, overwritten from the device, stored to, and read by the device. */
-    MAIN("staged", ON_HOST("x") ", n: Tensor[(), 'i32'], " ON_HOST("y")) /* */
-    TEMPORARY("t", "gmem") TEMPORARY("h", "host")                        /* */
+    MAIN("staged", ON_HOST("x") ", n: Tensor[(), 'i32'], " ON_HOST("y"))
+    TEMPORARY("t", "gmem") TEMPORARY("h", "host")
     "        T.fill(h, 100)\n"
     "        T.copy(h, t)\n"
     "        add(t, n)\n"
@@ -65,54 +65,40 @@ static const char text[] = "N = DimVar('N', 1, 4096)\n"
     "        T.copy(h, t)\n"
     "        T.copy(T.tensor_view(t, 0, shape=(3,)), T.tensor_view(y, N - 3, shape=(3,)))\n"
     /* Windows: rows with gaps, clipped ones, fills of both memories. */
-    MAIN("windows",
-         "x: Tensor[(6, 10), 'i32', None, host], y: Tensor[(6, 10), 'i32', None, host]") "        a = "
-                                                                                         "T.alloc_tensor(TensorType((6,"
-                                                                                         " 10), 'i32', None, gmem))\n"
-                                                                                         "        T.fill(a, 7)\n"
-                                                                                         "        T.fill(y, -1)\n"
-                                                                                         "        "
-                                                                                         "T.copy(T.tensor_view(x, 1, "
-                                                                                         "2, shape=(3, 5)), "
-                                                                                         "T.tensor_view(a, 2, 4, "
-                                                                                         "shape=(3, 5)))\n"
-                                                                                         "        "
-                                                                                         "T.copy(T.tensor_view(a, 0, "
-                                                                                         "3, shape=(5, 6)), "
-                                                                                         "T.tensor_view(y, 1, 1, "
-                                                                                         "shape=(5, 6)))\n"
-                                                                                         "        "
-                                                                                         "T.copy(T.tensor_view(a, 4, "
-                                                                                         "8, shape=(3, 4), clip=55), "
-                                                                                         "T.tensor_view(y, 0, 6, "
-                                                                                         "shape=(3, 4)))\n"
-    /* A barrier over the grid, twice in one call. */
-    MAIN("turned", "a: Tensor[(4, 32), 'i32']") /* */
+    MAIN("windows", "x: Tensor[(6, 10), 'i32', None, host], y: Tensor[(6, 10), 'i32', None, host]")
+    "        a = T.alloc_tensor(TensorType((6, 10), 'i32', None, gmem))\n"
+    "        T.fill(a, 7)\n"
+    "        T.fill(y, -1)\n"
+    "        T.copy(T.tensor_view(x, 1, 2, shape=(3, 5)), T.tensor_view(a, 2, 4, shape=(3, 5)))\n"
+    "        T.copy(T.tensor_view(a, 0, 3, shape=(5, 6)), T.tensor_view(y, 1, 1, shape=(5, 6)))\n"
+    "        T.copy(T.tensor_view(a, 4, 8, shape=(3, 4), clip=55), T.tensor_view(y, 0, 6, shape=(3, 4)))\n"
+    /* A barrier over the grid, three times in one call. */
+    MAIN("turned", "a: Tensor[(4, 32), 'i32']")
     "        turn(a)\n"
     "        turn(a)\n"
     "        turn(a)\n"
     /* What the host reads: before the graph writes it, and after. */
-    MAIN("early", ON_HOST("x") ", " ON_HOST("y")) /* */
-    TEMPORARY("t", "gmem")                        /* */
+    MAIN("early", ON_HOST("x") ", " ON_HOST("y"))
+    TEMPORARY("t", "gmem")
     "        T.copy(x, t)\n"
     "        add(t, T.load(x, 0))\n"
-    "        T.copy(t, y)\n"                                           /* */
-    MAIN("late", ON_HOST("x") ", n: Tensor[(), 'i32'], " ON_HOST("y")) /* */
-    TEMPORARY("t", "gmem")                                             /* */
+    "        T.copy(t, y)\n"
+    MAIN("late", ON_HOST("x") ", n: Tensor[(), 'i32'], " ON_HOST("y"))
+    TEMPORARY("t", "gmem")
     "        T.copy(x, t)\n"
     "        T.copy(T.tensor_view(t, 2, shape=(4,)), T.tensor_view(y, 2, shape=(4,)))\n"
-    "        add(t, T.load(y, n))\n" /* */
-    MAIN("stops", ON_HOST("x"))      /* */
-    TEMPORARY("t", "gmem")           /* */
+    "        add(t, T.load(y, n))\n"
+    MAIN("stops", ON_HOST("x"))
+    TEMPORARY("t", "gmem")
     "        T.copy(x, t)\n"
     "        add(t, 1)\n"
-    "        T.abort('enough')\n" /* */
+    "        T.abort('enough')\n"
     "    @prim_func(target=CpuTarget(), output_count=2)\n"
-    "    def given(x: Tensor[(N,), 'i32', None, host], n: Tensor[(), 'i32'], y: Tensor[(N,), 'i32'], "
-    "z: Tensor[(N,), 'i32', None, host]) -> None:\n"
+    "    def given(x: Tensor[(N,), 'i32', None, host], n: Tensor[(), 'i32'], y: Tensor[(N,), 'i32'], z: Tensor[(N,), 'i32', None, host]) -> None:\n"
     "        T.copy(x, y)\n"
     "        add(y, n)\n"
     "        T.copy(y, z)\n";
+/* clang-format on */
 
 static tf_context *context;
 static tf_runtime *rt;

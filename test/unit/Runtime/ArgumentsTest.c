@@ -211,14 +211,7 @@ static tf_status call_barrier(test_tensor *m, test_tensor *host, tf_argument n) 
 
 START_TEST(strided_host_and_scalar) {
   test_tensor m, host;
-  fake.clusters = 1;
-  rt->info.cluster_launch = true;
-  tensor_at(&m, 0x10000, kDLBfloat, 16, 2, 40, 2);
-  m.t.strides = m.strides;
-  m.strides[0] = 20;
-  m.strides[1] = 1;
-  tensor_at(&host, 0x30001, kDLUInt, 8, 1, 3, 0);
-  host.t.device.device_type = kDLCPU;
+  barrier_tensors(&m, 0x10000, 40, 2, &host);
   ck_assert_msg(call_barrier(&m, &host, of_int(-5)) == TF_OK, "%s", tf_runtime_message(rt));
   m.strides[0] = 2;
   ck_assert_int_eq(call_barrier(&m, &host, of_int(-5)), TF_LAUNCH);
@@ -248,11 +241,7 @@ END_TEST
 /* What is wrong with a scalar, and what came: of each kind of argument one that is refused and one that is not. */
 START_TEST(scalars) {
   test_tensor m, host;
-  fake.clusters = 1;
-  rt->info.cluster_launch = true;
-  tensor_at(&m, 0, kDLBfloat, 16, 2, 0, 0);
-  tensor_at(&host, 0x30001, kDLUInt, 8, 1, 3, 0);
-  host.t.device.device_type = kDLCPU;
+  barrier_tensors(&m, 0, 0, 0, &host);
   static const struct {
     tf_argument argument;
     const char *message;
@@ -281,11 +270,7 @@ END_TEST
 /* An empty tensor needs no data, no alignment and no strides. */
 START_TEST(empty_tensor) {
   test_tensor m, host;
-  fake.clusters = 1;
-  rt->info.cluster_launch = true;
-  tensor_at(&m, 0, kDLBfloat, 16, 2, 0, 0);
-  tensor_at(&host, 0x30001, kDLUInt, 8, 1, 3, 0);
-  host.t.device.device_type = kDLCPU;
+  barrier_tensors(&m, 0, 0, 0, &host);
   ck_assert_msg(call_barrier(&m, &host, of_int(0)) == TF_OK, "%s", tf_runtime_message(rt));
   ck_assert_uint_eq(fake.launch_count, 1);
 }

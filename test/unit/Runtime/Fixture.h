@@ -74,6 +74,20 @@ static inline void tensor_at(test_tensor *x, uint64_t address, int code, int bit
                     .shape = x->shape};
 }
 
+/* The tensors of the entry "barrier": m of (rows, columns) bf16 in rows of 20, and three bytes of the host. */
+static inline void barrier_tensors(test_tensor *m, uint64_t address, int64_t rows, int64_t columns, test_tensor *host) {
+  fake.clusters = 1;
+  rt->info.cluster_launch = true;
+  tensor_at(m, address, kDLBfloat, 16, 2, rows, columns);
+  if (rows) {
+    m->t.strides = m->strides;
+    m->strides[0] = 20;
+    m->strides[1] = 1;
+  }
+  tensor_at(host, 0x30001, kDLUInt, 8, 1, 3, 0);
+  host->t.device.device_type = kDLCPU;
+}
+
 static inline tf_argument of_tensor(const test_tensor *x) {
   return (tf_argument){.kind = TF_ARGUMENT_TENSOR, .value.tensor = &x->t};
 }

@@ -78,14 +78,7 @@ END_TEST
 
 /* Host memory, strides, hidden extents, a cluster and the counters of a grid barrier. */
 START_TEST(runs_of_all_kinds_of_parameters) {
-  fake.clusters = 1;
-  rt->info.cluster_launch = true;
-  tensor_at(&x, 0x10000, kDLBfloat, 16, 2, 40, 2);
-  x.t.strides = x.strides;
-  x.strides[0] = 20;
-  x.strides[1] = 1;
-  tensor_at(&y, 0x30001, kDLUInt, 8, 1, 3, 0);
-  y.t.device.device_type = kDLCPU;
+  barrier_tensors(&x, 0x10000, 40, 2, &y);
   tf_argument arguments[] = {of_tensor(&x), of_tensor(&y), of_int(-5)};
   compare("barrier", arguments, 3);
 }

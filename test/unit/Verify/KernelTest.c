@@ -37,6 +37,7 @@ static const tf_module *verified(const char *text) {
   return module;
 }
 
+/* clang-format off */
 #define HEAD     "@prim_func(target=CudaTarget(\"sm_80\"))\ndef "
 #define FLAT(n)  "Mesh((Topology(\"thread\", " #n "),), Layout(shape=(" #n ",), strides=(1,)), (\"t\",))"
 #define WARPS(n) "Mesh((Topology(\"warp\", " #n "),), Layout(shape=(" #n ",), strides=(1,)), (\"w\",))"
@@ -44,16 +45,17 @@ static const tf_module *verified(const char *text) {
 START_TEST(geometry_over_the_call_tree) {
   const tf_module *module = verified(
       HEAD "wide(x: Tensor[(32,), \"f32\"]):\n"
-           "    with " WARPS(6) " as w:\n"
-                                "        with " FLAT(16) " as m:\n"
-                                                         "            pass\n"
-                                                         "\n" HEAD "k(x: Tensor[(32,), \"f32\"]):\n"
-                                                         "    with " FLAT(64) " as m:\n"
-                                                                              "        with m[0:32] as low:\n"
-                                                                              "            wide(x)\n"
-                                                                              "\n" HEAD
-                                                                              "free(x: Tensor[(32,), \"f32\"]):\n"
-                                                                              "    pass\n");
+      "    with " WARPS(6) " as w:\n"
+      "        with " FLAT(16) " as m:\n"
+      "            pass\n"
+      "\n"
+      HEAD "k(x: Tensor[(32,), \"f32\"]):\n"
+      "    with " FLAT(64) " as m:\n"
+      "        with m[0:32] as low:\n"
+      "            wide(x)\n"
+      "\n"
+      HEAD "free(x: Tensor[(32,), \"f32\"]):\n"
+      "    pass\n");
   tf_geometry geometry = tf_geometry_of(module, tf_module_find(module, "k"));
   ck_assert(geometry.has_threads && geometry.block == 192 && !geometry.has_ctas);
   ck_assert(!tf_geometry_of(module, tf_module_find(module, "free")).has_threads);
@@ -65,21 +67,22 @@ START_TEST(geometry_over_the_call_tree) {
 END_TEST
 
 START_TEST(sites_of_inlined_copies) {
-  const tf_module *module =
-      verified(HEAD "pair(x: Tensor[(32,), \"f32\"]):\n"
-                    "    with " WARPS(4) " as w:\n"
-                                         "        T.sync(w[0:2])\n"
-                                         "        T.sync(w[1:3])\n"
-                                         "\n" HEAD "k(x: Tensor[(32,), \"f32\"], n: Tensor[(), \"i32\"]):\n"
-                                         "    with " WARPS(4) " as w:\n"
-                                                              "        T.sync(w[2:4])\n"
-                                                              "        for i in range(n):\n"
-                                                              "            pair(x)\n"
-                                                              "        T.sync(w)\n"
-                                                              "        if n > 3:\n"
-                                                              "            pair(x)\n"
-                                                              "        if T.coord(w.w) == 1:\n"
-                                                              "            T.sync(w[1:2])\n");
+  const tf_module *module = verified(
+      HEAD "pair(x: Tensor[(32,), \"f32\"]):\n"
+      "    with " WARPS(4) " as w:\n"
+      "        T.sync(w[0:2])\n"
+      "        T.sync(w[1:3])\n"
+      "\n"
+      HEAD "k(x: Tensor[(32,), \"f32\"], n: Tensor[(), \"i32\"]):\n"
+      "    with " WARPS(4) " as w:\n"
+      "        T.sync(w[2:4])\n"
+      "        for i in range(n):\n"
+      "            pair(x)\n"
+      "        T.sync(w)\n"
+      "        if n > 3:\n"
+      "            pair(x)\n"
+      "        if T.coord(w.w) == 1:\n"
+      "            T.sync(w[1:2])\n");
   const tf_kernel *kernel = tf_kernel_of(module, tf_module_find(module, "k"));
   ck_assert_ptr_nonnull(kernel);
   static const int ids[7] = {1, 2, 3, 0, 4, 5, 0};
@@ -155,15 +158,15 @@ static int64_t floor_mod(int64_t a, int64_t b) {
 }
 
 START_TEST(facts_are_evaluated_in_each_thread) {
-  const tf_module *module =
-      verified(HEAD "k(x: Tensor[(32,), \"f32\"], n: Tensor[(), \"i32\"]):\n"
-                    "    with Mesh((Topology(\"thread\", 128),), Layout(shape=(4, 32)), (\"w\", \"l\")) as m:\n"
-                    "        a = (T.coord(m.w) - 2) % 3 * 5 + (T.coord(m.l) // 7 << 2)\n"
-                    "        b = T.coord(m.w) < 2 and T.coord(m.l) >= 0\n"
-                    "        c = T.coord(m.w) + n\n"
-                    "        d = T.cast(T.load(x, 0), \"i32\")\n"
-                    "        e = T.program_id(\"warp\") if T.coord(m.l) > 3 else -1\n"
-                    "        f = T.cast(T.coord(m.l) * 9, \"i8\")\n");
+  const tf_module *module = verified(
+      HEAD "k(x: Tensor[(32,), \"f32\"], n: Tensor[(), \"i32\"]):\n"
+      "    with Mesh((Topology(\"thread\", 128),), Layout(shape=(4, 32)), (\"w\", \"l\")) as m:\n"
+      "        a = (T.coord(m.w) - 2) % 3 * 5 + (T.coord(m.l) // 7 << 2)\n"
+      "        b = T.coord(m.w) < 2 and T.coord(m.l) >= 0\n"
+      "        c = T.coord(m.w) + n\n"
+      "        d = T.cast(T.load(x, 0), \"i32\")\n"
+      "        e = T.program_id(\"warp\") if T.coord(m.l) > 3 else -1\n"
+      "        f = T.cast(T.coord(m.l) * 9, \"i8\")\n");
   const tf_stmt *k = tf_module_find(module, "k"), *scope = tf_sequential_get(tf_stmt_body(k), 0);
   tf_geometry geometry = tf_geometry_of(module, k);
   tf_region kernel = tf_region_begin(context, k, &geometry), region;
@@ -193,6 +196,7 @@ START_TEST(facts_are_evaluated_in_each_thread) {
 }
 END_TEST
 
+/* clang-format on */
 int main(void) {
   TCase *tests = tcase_create("kernel");
   tcase_add_checked_fixture(tests, setup, teardown);
